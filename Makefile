@@ -1,0 +1,109 @@
+# Every target sets up what it needs: `make demo` on a fresh clone makes .venv, builds the wheel, installs it and goes.
+# A second run rebuilds nothing that has not changed; what was built is remembered by stamps inside the virtual environment.
+#
+#   make demo      a real server, the SDK and toolwire side by side
+#   make test      the real servers, the Rust tests, the Python tests   (PYTEST_ARGS="-k lines" for some of them)
+#   make check     format, lint, types, stubs
+#   make bench     the speed table                                      (BENCH_ARGS=... is passed on)
+#   make soak      100,000 calls and 1,000 connects                     (SOAK=short for the short form)
+#   make dev       a wheel without link-time optimisation, in seconds, into .venv
+#   make build     the release wheel, into .venv
+#   make servers   the real MCP servers that the tests talk to
+#
+# PYTHON=python3.13 chooses the interpreter, VENV=/elsewhere another environment (two people, one tree).
+
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := build
+
+PYTHON ?= python3
+VENV ?= .venv
+SOAK ?= full
+PYTEST_ARGS ?=
+BENCH_ARGS ?=
+
+BIN := $(VENV)/bin
+RUN := $(BIN)/python
+PIP := $(RUN) -m pip --quiet --disable-pip-version-check
+PINS := requirements/ci.txt
+WHEELS := $(VENV)/wheels
+
+TOOLS := $(VENV)/.stamp-tools
+RELEASE := $(VENV)/.stamp-release
+FAST := $(VENV)/.stamp-fast
+BENCH := $(VENV)/.stamp-bench
+NODE_SERVERS := .servers/node/.stamp
+
+SOURCES := Cargo.toml Cargo.lock pyproject.toml $(wildcard README.md) LICENSE $(PINS) \
+  $(shell find rust python/toolwire -type f ! -name '*.pyc' ! -name '*.so' 2>/dev/null)
+CHECKED := $(wildcard python tests benches)
+
+# $(call install,<profile>): build one wheel, install it with what the tests need, replace the one that was there.
+define install
+rm -rf $(WHEELS)
+$(BIN)/maturin build --quiet --locked --profile $(1) --interpreter $(RUN) --out $(WHEELS)
+wheel=$$(ls $(WHEELS)/*.whl); \
+$(PIP) install -c $(PINS) "$$wheel[test]"; \
+$(PIP) install --force-reinstall --no-deps "$$wheel"
+rm -f $(RELEASE) $(FAST)
+endef
+
+.PHONY: demo test check bench soak servers dev build clean
+
+demo: $(RELEASE)
+	$(BIN)/toolwire demo
+
+test: $(RELEASE) servers
+	cargo test --locked --no-default-features
+	$(RUN) -m pytest $(PYTEST_ARGS)
+
+check: $(RELEASE)
+	cargo fmt --check
+	cargo check --locked --no-default-features
+	cargo clippy --locked --all-targets --no-default-features -- -D warnings
+	PYO3_PYTHON=$(abspath $(RUN)) cargo clippy --locked --all-targets -- -D warnings
+	$(BIN)/ruff check $(CHECKED)
+	$(BIN)/ruff format --check $(CHECKED)
+	$(RUN) -m mypy $(CHECKED)
+	$(RUN) -m mypy.stubtest --mypy-config-file pyproject.toml toolwire._core
+
+bench: $(RELEASE) $(BENCH)
+	$(RUN) -m benches $(BENCH_ARGS)
+
+soak: $(RELEASE)
+	SOAK=$(SOAK) $(RUN) -m tests.soak
+
+build: $(RELEASE)
+
+dev: $(FAST)
+
+servers: $(NODE_SERVERS)
+
+clean:
+	rm -rf $(VENV) .servers target .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+$(TOOLS): $(PINS)
+	test -x $(RUN) || $(PYTHON) -m venv $(VENV)
+	$(PIP) install -c $(PINS) maturin
+	touch $@
+
+$(RELEASE): $(TOOLS) $(SOURCES)
+	$(call install,release)
+	touch $@
+
+$(FAST): $(TOOLS) $(SOURCES)
+	$(call install,dev-fast)
+	touch $@
+
+$(BENCH): $(PINS) pyproject.toml $(RELEASE)
+	$(PIP) install -c $(PINS) "$$(ls $(WHEELS)/*.whl)[bench]"
+	touch $@
+
+# The npm servers, pinned by tests/servers/package-lock.json. Without npm the tests that need them skip with the reason.
+$(NODE_SERVERS): $(wildcard tests/servers/package*.json)
+	mkdir -p $(@D)
+	if command -v npm >/dev/null && test -f tests/servers/package.json; then \
+	  cp tests/servers/package*.json $(@D)/ && cd $(@D) && npm ci --silent --no-audit --no-fund; \
+	else echo "servers: no npm here, the npm servers are left out"; fi
+	touch $@
