@@ -36,17 +36,20 @@ BENCH := $(VENV)/.stamp-bench
 NODE_SERVERS := .servers/node/.stamp
 
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(wildcard README.md) LICENSE $(PINS) \
-  $(shell find rust python/toolwire -type f ! -name '*.pyc' ! -name '*.so' 2>/dev/null)
+  $(shell find rust python/toolwire ! -path '*__pycache__*' ! -name '*.so' 2>/dev/null)
 CHECKED := $(wildcard python tests benches)
 
 # $(call install,<profile>): build one wheel, install it with what the tests need, replace the one that was there.
+# The stamp bears the time before the build, so that a source edited meanwhile counts as changed.
 define install
+touch $(TOOLS).began
 rm -rf $(WHEELS)
 $(BIN)/maturin build --quiet --locked --profile $(1) --interpreter $(RUN) --out $(WHEELS)
 wheel=$$(ls $(WHEELS)/*.whl); \
 $(PIP) install -c $(PINS) "$$wheel[test]"; \
 $(PIP) install --force-reinstall --no-deps "$$wheel"
 rm -f $(RELEASE) $(FAST)
+mv $(TOOLS).began $@
 endef
 
 .PHONY: demo test check bench soak servers dev build clean
@@ -90,20 +93,18 @@ $(TOOLS): $(PINS)
 
 $(RELEASE): $(TOOLS) $(SOURCES)
 	$(call install,release)
-	touch $@
 
 $(FAST): $(TOOLS) $(SOURCES)
 	$(call install,dev-fast)
-	touch $@
 
 $(BENCH): $(PINS) pyproject.toml $(RELEASE)
 	$(PIP) install -c $(PINS) "$$(ls $(WHEELS)/*.whl)[bench]"
 	touch $@
 
-# The npm servers, pinned by tests/servers/package-lock.json. Without npm the tests that need them skip with the reason.
-$(NODE_SERVERS): $(wildcard tests/servers/package*.json)
+# The npm servers, pinned by the committed lock; the ones from PyPI come with the wheel's test extra.
+# Without npm there is no stamp, and the tests that need these servers skip with the reason.
+$(NODE_SERVERS): tests/servers/package.json tests/servers/package-lock.json
 	mkdir -p $(@D)
-	if command -v npm >/dev/null && test -f tests/servers/package.json; then \
-	  cp tests/servers/package*.json $(@D)/ && cd $(@D) && npm ci --silent --no-audit --no-fund; \
+	if command -v npm >/dev/null; then \
+	  cp $^ $(@D)/ && npm --prefix $(@D) ci --silent --no-audit --no-fund && touch $@; \
 	else echo "servers: no npm here, the npm servers are left out"; fi
-	touch $@
