@@ -1,6 +1,6 @@
 """Where the real servers stand: how each is started here, or why it can't be.
 
-`make servers` puts the npm ones under .servers/node; those from PyPI come with the `test` extra, beside this interpreter.
+`make servers` puts the npm ones under .servers/node; those from PyPI come with the `test` extra, beside this Python.
 """
 
 import sys
@@ -21,7 +21,7 @@ PLACES = {
 
 
 def command(server: str, *arguments: str) -> list[str]:
-    """Return the argv of a real server over stdio; skip the calling test, with the reason, where it is not installed."""
+    """Return the argv of a real server over stdio; skip the calling test, with the reason, where there is none."""
     place = PLACES[server]
     if not place.exists():
         kind = "npm (is Node here?)" if place.parent == NODE else "the test extra"
