@@ -126,7 +126,7 @@ class Peer:
 
     def run(self) -> NoReturn:
         """Play `at_start`, answer each line in turn, play `at_eof`, exit 0."""
-        self.enter_launch("start")
+        self.enter_launch("start", os.getpid())
         nobody = Request(b"")
         self.play(self.at_start, nobody)
         while True:
@@ -268,12 +268,13 @@ class Peer:
         signal.signal(number, signal.SIG_IGN)
 
     def do_spawn(self, _: Request, own_group: int, seconds: float) -> None:
-        if os.fork() == 0:
-            if own_group:
-                os.setpgid(0, 0)
-            self.enter_launch("child")
+        child = os.fork()
+        if child == 0:
             time.sleep(min(seconds, LONGEST))
             os._exit(0)
+        if own_group:
+            os.setpgid(child, child)
+        self.enter_launch("child", child)
 
     def do_exit(self, _: Request, code: int) -> None:
         if code < 0:
@@ -286,10 +287,10 @@ class Peer:
             self.flush()
         os._exit(code)
 
-    def enter_launch(self, kind: str) -> None:
-        """Add this process to `FOLDER/launches`."""
+    def enter_launch(self, kind: str, pid: int) -> None:
+        """Add a process to `FOLDER/launches`."""
         cwd = os.getcwd()  # noqa: PTH109 - pathlib would double the start
-        facts = {"kind": kind, "pid": os.getpid(), "group": os.getpgid(0), "cwd": cwd, "env": dict(os.environ)}
+        facts = {"kind": kind, "pid": pid, "group": os.getpgid(pid), "cwd": cwd, "env": dict(os.environ)}
         os.write(self.launches, json.dumps(facts).encode() + b"\n")
 
 
