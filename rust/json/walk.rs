@@ -1,0 +1,284 @@
+//! Steps through the members and elements of text that `scan` has judged, skipping what nobody asks for.
+//!
+//! It checks nothing again, so it is faster than the judge; on text that was not judged it never panics and
+//! never runs past the end, it only stops early and says so with `broken`. Each byte is passed once: a caller
+//! that walks into a value tells the outer walk where it ended (`resume`).
+
+use memchr::memchr2;
+
+use super::scan::whitespace;
+
+/// The offset behind the string that opens at `position`.
+#[inline]
+#[must_use]
+pub fn skip_string(text: &[u8], position: usize) -> usize {
+    let mut position = position + 1;
+    // Most strings are short: sixteen bytes by hand cost less than one call of a vector search.
+    for _ in 0..16 {
+        match text.get(position) {
+            Some(b'"') => return position + 1,
+            Some(b'\\') => position += 2,
+            Some(_) => position += 1,
+            None => return text.len(),
+        }
+    }
+    loop {
+        let Some(rest) = text.get(position..) else { return text.len() };
+        match memchr2(b'"', b'\\', rest) {
+            Some(found) if rest[found] == b'"' => return position + found + 1,
+            Some(found) => position += found + 2,
+            None => return text.len(),
+        }
+    }
+}
+
+/// Where a value ends, and how deep it nests (a scalar: 0).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Extent {
+    pub end: usize,
+    pub depth: usize,
+}
+
+/// Skips the value that starts at `position`, by its brackets and quotes alone.
+#[must_use]
+pub fn skip(text: &[u8], position: usize) -> Extent {
+    let (mut depth, mut deepest) = (0_usize, 0_usize);
+    let mut position = position;
+    while let Some(&byte) = text.get(position) {
+        match byte {
+            b'"' => {
+                position = skip_string(text, position);
+                if depth == 0 {
+                    return Extent { end: position, depth: deepest };
+                }
+                continue;
+            }
+            b'{' | b'[' => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            b'}' | b']' => {
+                if depth <= 1 {
+                    return Extent { end: position + depth, depth: deepest };
+                }
+                depth -= 1;
+            }
+            b',' | b' ' | b'\n' | b'\r' | b'\t' if depth == 0 => return Extent { end: position, depth: 0 },
+            _ => {}
+        }
+        position += 1;
+    }
+    Extent { end: text.len(), depth: deepest }
+}
+
+/// Where a walk stands in its container.
+enum Place {
+    /// Before the next item (or the closing bracket); `true` for the first.
+    Between(usize, bool),
+    /// In the item that starts here and whose end nobody has looked for.
+    In(usize),
+    /// Behind the closing bracket.
+    Done(usize),
+    /// The text is no container, or ends or breaks here.
+    Broken(usize),
+}
+
+/// The shared half of both walks: commas, the closing bracket, the current item's end.
+struct Walk<'a> {
+    text: &'a [u8],
+    close: u8,
+    place: Place,
+}
+
+impl<'a> Walk<'a> {
+    fn new(text: &'a [u8], position: usize, open: u8, close: u8) -> Self {
+        let start = whitespace(text, position);
+        let place = if text.get(start) == Some(&open) { Place::Between(start + 1, true) } else { Place::Broken(start) };
+        Self { text, close, place }
+    }
+
+    /// The offset of the next item, if there is one.
+    fn next(&mut self) -> Option<usize> {
+        if let Place::In(start) = self.place {
+            self.place = Place::Between(skip(self.text, start).end, false);
+        }
+        let Place::Between(position, first) = self.place else { return None };
+        let position = whitespace(self.text, position);
+        match self.text.get(position) {
+            Some(byte) if *byte == self.close => {
+                self.place = Place::Done(position + 1);
+                None
+            }
+            Some(b',') if !first => Some(whitespace(self.text, position + 1)),
+            Some(_) if first => Some(position),
+            _ => {
+                self.place = Place::Broken(position);
+                None
+            }
+        }
+    }
+
+    /// The extent of the current item.
+    fn extent(&mut self) -> Extent {
+        match self.place {
+            Place::In(start) => {
+                let extent = skip(self.text, start);
+                self.place = Place::Between(extent.end, false);
+                extent
+            }
+            Place::Between(end, _) | Place::Done(end) | Place::Broken(end) => Extent { end, depth: 0 },
+        }
+    }
+
+    fn finish(&mut self) -> usize {
+        while let Some(start) = self.next() {
+            self.place = Place::In(start);
+            if self.close == b'}' {
+                // A member: skip its name as well.
+                let after = whitespace(self.text, skip_string(self.text, start));
+                self.place = Place::In(whitespace(self.text, after + 1));
+            }
+        }
+        match self.place {
+            Place::Done(end) | Place::Broken(end) | Place::Between(end, _) | Place::In(end) => end,
+        }
+    }
+}
+
+/// The members of the object at an offset: name (between its quotes, escapes as written) and value offset.
+pub struct Members<'a>(Walk<'a>);
+
+/// The elements of the array at an offset.
+pub struct Elements<'a>(Walk<'a>);
+
+macro_rules! walk {
+    ($name:ident) => {
+        impl<'a> $name<'a> {
+            /// Ends the current item at `end`: its caller has walked through it.
+            pub fn resume(&mut self, end: usize) {
+                self.0.place = Place::Between(end, false);
+            }
+
+            /// The end and the depth of the current item.
+            pub fn extent(&mut self) -> Extent {
+                self.0.extent()
+            }
+
+            /// Walks to the closing bracket; gives the offset behind it.
+            pub fn finish(&mut self) -> usize {
+                self.0.finish()
+            }
+
+            /// The text is not the whole container that the walk needs.
+            #[must_use]
+            pub fn broken(&self) -> bool {
+                matches!(self.0.place, Place::Broken(_))
+            }
+        }
+    };
+}
+walk!(Members);
+walk!(Elements);
+
+impl<'a> Members<'a> {
+    #[must_use]
+    pub fn new(text: &'a [u8], position: usize) -> Self {
+        Self(Walk::new(text, position, b'{', b'}'))
+    }
+
+    /// The next member: its name as written, and where its value starts.
+    #[allow(clippy::should_implement_trait, reason = "resume() steers it, which an Iterator adapter would hide")]
+    pub fn next(&mut self) -> Option<(&'a [u8], usize)> {
+        let text = self.0.text;
+        let start = self.0.next()?;
+        if text.get(start) != Some(&b'"') {
+            self.0.place = Place::Broken(start);
+            return None;
+        }
+        let end = skip_string(text, start);
+        let colon = whitespace(text, end);
+        if text.get(colon) != Some(&b':') {
+            self.0.place = Place::Broken(colon);
+            return None;
+        }
+        let value = whitespace(text, colon + 1);
+        self.0.place = Place::In(value);
+        Some((text.get(start + 1..end - 1).unwrap_or_default(), value))
+    }
+}
+
+impl<'a> Elements<'a> {
+    #[must_use]
+    pub fn new(text: &'a [u8], position: usize) -> Self {
+        Self(Walk::new(text, position, b'[', b']'))
+    }
+
+    /// Where the next element starts.
+    #[allow(clippy::should_implement_trait, reason = "resume() steers it, which an Iterator adapter would hide")]
+    pub fn next(&mut self) -> Option<usize> {
+        let start = self.0.next()?;
+        self.0.place = Place::In(start);
+        Some(start)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_give_names_and_values_in_order() {
+        let text = br#" {"a": 1, "b\"": {"c":[1,2]} ,"d":"x,}"} tail"#;
+        let mut members = Members::new(text, 0);
+        let mut seen = Vec::new();
+        while let Some((name, start)) = members.next() {
+            let end = members.extent().end;
+            seen.push((name.to_vec(), text[start..end].to_vec()));
+        }
+        assert_eq!(
+            seen,
+            [
+                (b"a".to_vec(), b"1".to_vec()),
+                (b"b\\\"".to_vec(), br#"{"c":[1,2]}"#.to_vec()),
+                (b"d".to_vec(), br#""x,}""#.to_vec()),
+            ]
+        );
+        assert!(!members.broken());
+        assert_eq!(&text[members.finish()..], b" tail");
+    }
+
+    #[test]
+    fn a_walk_into_a_value_resumes_behind_it() {
+        let text = br#"[{"a":[1]},2, "x" ]"#;
+        let mut elements = Elements::new(text, 0);
+        let first = elements.next().unwrap_or_default();
+        let mut members = Members::new(text, first);
+        assert_eq!(members.next().map(|(name, _)| name), Some(&b"a"[..]));
+        let end = members.finish();
+        elements.resume(end);
+        assert_eq!(elements.next().map(|start| &text[start..=start]), Some(&b"2"[..]));
+        assert_eq!(elements.next().map(|start| &text[start..start + 3]), Some(&br#""x""#[..]));
+        assert_eq!(elements.next(), None);
+        assert_eq!(elements.finish(), text.len());
+    }
+
+    #[test]
+    fn depth_is_that_of_the_value() {
+        assert_eq!(skip(b"{\"a\":[[1]]}", 0), Extent { end: 11, depth: 3 });
+        assert_eq!(skip(b"1,", 0), Extent { end: 1, depth: 0 });
+        assert_eq!(skip(b"[]]", 0), Extent { end: 2, depth: 1 });
+    }
+
+    #[test]
+    fn unjudged_text_stops_the_walk_without_a_panic() {
+        for text in [&b"{"[..], b"{\"", b"{\"a", b"{\"a\"", b"{\"a\":", b"{a:1}", b"[1 2]", b"[", b"", b"{\"a\\", b"]", b"}"] {
+            let mut members = Members::new(text, 0);
+            while members.next().is_some() {}
+            members.finish();
+            let mut elements = Elements::new(text, 0);
+            while elements.next().is_some() {}
+            elements.finish();
+            let _ = skip(text, 0);
+        }
+    }
+}

@@ -1,0 +1,343 @@
+//! One JSON-RPC message: one pass gives its kind, its id and the spans of its parts; a broken one gives up
+//! its id by a tolerant scan, so that its request can end at once.
+
+use std::ops::Range;
+
+use crate::error::{Error, Kind as JsonKind};
+use crate::json::number;
+use crate::json::raw::word;
+use crate::json::scan::{self, Visitor, whitespace};
+use crate::json::text::{decode, unescape};
+use crate::json::walk::{Members, skip, skip_string};
+
+/// A request's name for itself. Whole floats (`7.0`) and digits in quotes (`"7"`) are the integer: peers mangle ids.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Id {
+    #[default]
+    Absent,
+    Null,
+    Integer(i64),
+    Text(String),
+    /// A fraction, a container or a boolean: no request of ours has it.
+    Odd,
+}
+
+/// Why a message is none, in the order in which it is looked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fault {
+    Json(Error),
+    NoVersion,
+    NoBody,
+    ResultIs(&'static str),
+    ErrorIs(&'static str),
+    ErrorCode,
+    MultiLine,
+    TooLong { length: usize, cap: usize },
+}
+
+impl Fault {
+    /// The fault in prose: the peer's message is the subject.
+    #[must_use]
+    pub fn prose(&self) -> String {
+        match self {
+            Self::Json(error) => format!("the server's message is not JSON: {error}"),
+            Self::NoVersion => "the server's message lacks \"jsonrpc\": \"2.0\"".into(),
+            Self::NoBody => "the server's answer has neither a result nor an error".into(),
+            Self::ResultIs(word) => format!("the server's result is {}, not an object", article(word)),
+            Self::ErrorIs(word) => format!("the server's error is {}, not an object", article(word)),
+            Self::ErrorCode => "the server's error has no integer code".into(),
+            Self::MultiLine => "the server sent a multi-line message; over stdio a message is one line".into(),
+            Self::TooLong { length, cap } => {
+                format!("the server's message of {length} bytes is over the line limit of {cap} bytes")
+            }
+        }
+    }
+}
+
+fn article(word: &str) -> String {
+    match word {
+        "null" => "null".into(),
+        "array" | "object" => format!("an {word}"),
+        _ => format!("a {word}"),
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Kind {
+    Request,
+    Notification,
+    Result,
+    Error,
+    /// It names a request, or tries to, and can't be read as its answer.
+    Broken(Fault),
+    /// JSON, but nobody's message.
+    Noise,
+}
+
+/// Spans are offsets into the message's text; values are judged, names as written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Envelope {
+    pub kind: Kind,
+    pub id: Id,
+    pub id_span: Option<Range<usize>>,
+    pub method: Option<Range<usize>>,
+    pub params: Option<Range<usize>>,
+    pub result: Option<Range<usize>>,
+    pub error: Option<Range<usize>>,
+    /// A half of a surrogate pair is written somewhere: other parsers refuse the whole message.
+    pub lone_surrogate: bool,
+}
+
+impl Envelope {
+    /// A message of which only the id could be read.
+    #[must_use]
+    pub const fn broken(fault: Fault, id: Id) -> Self {
+        Self {
+            kind: Kind::Broken(fault),
+            id,
+            id_span: None,
+            method: None,
+            params: None,
+            result: None,
+            error: None,
+            lone_surrogate: false,
+        }
+    }
+}
+
+struct Surrogates(bool);
+impl Visitor for Surrogates {
+    fn lone_surrogate(&mut self, _: usize) -> Result<(), Error> {
+        self.0 = true;
+        Ok(())
+    }
+}
+
+/// Reads the object at `start`: the message, and the offset behind it.
+///
+/// # Errors
+/// The text's first fault as JSON.
+pub fn read(text: &[u8], start: usize) -> Result<(Envelope, usize), Error> {
+    let mut surrogates = Surrogates(false);
+    let mut message = Envelope::broken(Fault::NoBody, Id::Absent);
+    let mut version = None;
+    let mut position = whitespace(text, start + 1);
+    if text.get(position) == Some(&b'}') {
+        position += 1;
+    } else {
+        loop {
+            let name = position;
+            let value = whitespace(text, scan::name(text, name, &mut surrogates)?);
+            position = scan::value(text, value, usize::MAX, &mut surrogates)?;
+            let span = Some(value..position);
+            match &*unescape(&text[name + 1..skip_string(text, name) - 1]) {
+                b"jsonrpc" => version = span,
+                b"id" => (message.id, message.id_span) = (id(&text[value..position]), span),
+                b"method" => message.method = span,
+                b"params" => message.params = span,
+                b"result" => message.result = span,
+                b"error" => message.error = span,
+                _ => {}
+            }
+            position = whitespace(text, position);
+            match text.get(position) {
+                Some(b',') => position = whitespace(text, position + 1),
+                Some(b'}') => break position += 1,
+                Some(_) => return Err(Error::new(JsonKind::UnexpectedByte, position)),
+                None => return Err(Error::new(JsonKind::UnexpectedEnd, position)),
+            }
+        }
+    }
+    message.lone_surrogate = surrogates.0;
+    message.kind = classify(text, &mut message, version.is_some_and(|span| &text[span] == b"\"2.0\""));
+    Ok((message, position))
+}
+
+fn classify(text: &[u8], message: &mut Envelope, versioned: bool) -> Kind {
+    let first = |span: &Option<Range<usize>>| span.as_ref().and_then(|span| text.get(span.start).copied());
+    // A null beside the other body is how some servers write "none".
+    if first(&message.error) == Some(b'n') {
+        message.error = None;
+    }
+    if first(&message.result) == Some(b'n') && message.error.is_some() {
+        message.result = None;
+    }
+    let answers = message.result.is_some() || message.error.is_some();
+    if message.method.is_none() && !answers && (!versioned || message.id == Id::Absent) {
+        return Kind::Noise;
+    }
+    if !versioned {
+        // Without a version and without an id it is a log line that happens to have a `method` or an `error`.
+        return if message.id == Id::Absent { Kind::Noise } else { Kind::Broken(Fault::NoVersion) };
+    }
+    if first(&message.method) == Some(b'"') {
+        return if matches!(message.id, Id::Absent | Id::Null) { Kind::Notification } else { Kind::Request };
+    }
+    if let Some(span) = &message.error {
+        return match text[span.start] {
+            b'{' if error_code(text, span.start).is_some() => Kind::Error,
+            b'{' => Kind::Broken(Fault::ErrorCode),
+            _ => Kind::Broken(Fault::ErrorIs(word(&text[span.clone()]))),
+        };
+    }
+    match &message.result {
+        Some(span) if text[span.start] == b'{' => Kind::Result,
+        Some(span) => Kind::Broken(Fault::ResultIs(word(&text[span.clone()]))),
+        None => Kind::Broken(Fault::NoBody),
+    }
+}
+
+/// The integer code of the error object at `start`.
+#[must_use]
+pub fn error_code(text: &[u8], start: usize) -> Option<i64> {
+    let mut members = Members::new(text, start);
+    let mut code = None;
+    while let Some((name, value)) = members.next() {
+        if name == b"code" {
+            code = number::whole(&text[value..members.extent().end]);
+        }
+    }
+    code
+}
+
+/// Reads an id's value.
+#[must_use]
+pub fn id(value: &[u8]) -> Id {
+    match value.first() {
+        Some(b'"') => {
+            let text = decode(&value[1..value.len() - 1]);
+            let digits = text.strip_prefix('-').unwrap_or(&text);
+            if !digits.is_empty()
+                && digits.bytes().all(|byte| byte.is_ascii_digit())
+                && let Ok(number) = text.parse()
+            {
+                return Id::Integer(number);
+            }
+            Id::Text(text.into_owned())
+        }
+        Some(b'-' | b'0'..=b'9') => number::whole(value).map_or(Id::Odd, Id::Integer),
+        Some(b'n') => Id::Null,
+        _ => Id::Odd,
+    }
+}
+
+/// What a broken message lets be seen of itself.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Glimpse {
+    pub id: Id,
+    /// It has a version or a body: somebody meant it as a message.
+    pub message: bool,
+}
+
+/// Looks at a text that is no message, by its quotes and brackets alone.
+#[must_use]
+pub fn glimpse(text: &[u8]) -> Glimpse {
+    let mut seen = Glimpse { id: Id::Absent, message: false };
+    let mut members = Members::new(text, 0);
+    while let Some((name, start)) = members.next() {
+        let end = members.extent().end;
+        match name {
+            b"id" => seen.id = id_at(text, start, end),
+            b"jsonrpc" | b"result" | b"error" => seen.message = true,
+            _ => {}
+        }
+    }
+    if seen.id == Id::Absent {
+        seen.id = last_id(text);
+    }
+    seen
+}
+
+/// The id of a message whose brackets don't match: the last `"id"` with nothing but scalars behind it.
+#[must_use]
+pub fn last_id(text: &[u8]) -> Id {
+    let Some(found) = memchr::memmem::rfind(text, b"\"id\"") else { return Id::Absent };
+    let colon = whitespace(text, found + 4);
+    if text.get(colon) != Some(&b':') {
+        return Id::Absent;
+    }
+    let start = whitespace(text, colon + 1);
+    let end = skip(text, start).end;
+    if text[end..].iter().any(|byte| matches!(byte, b'{' | b'[')) { Id::Absent } else { id_at(text, start, end) }
+}
+
+/// An id is only believed when its value is itself whole.
+fn id_at(text: &[u8], start: usize, end: usize) -> Id {
+    match scan::value(text, start, 1, &mut scan::Nothing) {
+        Ok(judged) if judged == end && (end < text.len() || text[start] == b'"') => id(&text[start..end]),
+        _ => Id::Absent,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(text: &str) -> (Kind, Id) {
+        let (message, end) = read(text.as_bytes(), 0).unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert_eq!(end, text.len());
+        (message.kind, message.id)
+    }
+
+    #[test]
+    fn the_four_kinds_are_told_apart() {
+        assert_eq!(kind(r#"{"jsonrpc":"2.0","id":1,"method":"m"}"#), (Kind::Request, Id::Integer(1)));
+        assert_eq!(kind(r#"{"method":"m","jsonrpc":"2.0"}"#), (Kind::Notification, Id::Absent));
+        assert_eq!(kind(r#"{"result":{},"jsonrpc":"2.0","id":"a"}"#), (Kind::Result, Id::Text("a".into())));
+        assert_eq!(kind(r#"{"jsonrpc":"2.0","id":7,"error":{"code":-1,"message":"x"}}"#), (Kind::Error, Id::Integer(7)));
+        assert_eq!(kind(r#"{"jsonrpc":"2.0","id":7,"result":{},"error":null}"#), (Kind::Result, Id::Integer(7)));
+        assert_eq!(kind(r#"{"jsonrpc":"2.0","id":7,"result":null,"error":{"code":1.0}}"#), (Kind::Error, Id::Integer(7)));
+    }
+
+    #[test]
+    fn ids_are_read_as_peers_mangle_them() {
+        for (text, expected) in [
+            ("7", Id::Integer(7)), ("7.0", Id::Integer(7)), ("\"7\"", Id::Integer(7)), ("\"-7\"", Id::Integer(-7)),
+            ("1e9", Id::Integer(1_000_000_000)), ("null", Id::Null), ("7.5", Id::Odd), ("true", Id::Odd),
+            ("\"a\"", Id::Text("a".into())), ("\"+7\"", Id::Text("+7".into())), ("[]", Id::Odd),
+        ] {
+            assert_eq!(id(text.as_bytes()), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn h1_a_right_id_with_a_broken_body_is_broken_and_keeps_its_id() {
+        for (text, fault) in [
+            (r#"{"jsonrpc":"2.0","id":7}"#, Fault::NoBody),
+            (r#"{"jsonrpc":"2.0","id":7,"result":null}"#, Fault::ResultIs("null")),
+            (r#"{"jsonrpc":"2.0","id":7,"result":[1]}"#, Fault::ResultIs("array")),
+            (r#"{"id":7,"result":{"content":[]}}"#, Fault::NoVersion),
+            (r#"{"jsonrpc":2.0,"id":7,"result":{}}"#, Fault::NoVersion),
+            (r#"{"jsonrpc":"2.0","id":7,"error":"boom"}"#, Fault::ErrorIs("string")),
+            (r#"{"jsonrpc":"2.0","id":7,"error":{"code":"E1"}}"#, Fault::ErrorCode),
+        ] {
+            assert_eq!(kind(text), (Kind::Broken(fault), Id::Integer(7)), "{text}");
+        }
+    }
+
+    #[test]
+    fn h1_the_id_of_text_that_is_no_json_is_found() {
+        for text in [
+            r#"{"jsonrpc":"2.0","id":7,"result":{"content":[],}}"#,
+            r#"{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"te"#,
+            r#"{"result":{"content":[{"type":"text","text":"x"}},"jsonrpc":"2.0","id":7}"#,
+            r#"{"result":{"x":NaN},"id":7.0,"jsonrpc":"2.0"}"#,
+        ] {
+            assert_eq!(glimpse(text.as_bytes()), Glimpse { id: Id::Integer(7), message: true }, "{text}");
+        }
+        for text in [
+            r#"{"jsonrpc":"2.0","result":{"rows":[{"id":7,"x":[1"#,
+            r#"{"jsonrpc":"2.0","id":7"#,
+            r#"{"jsonrpc":"2.0","result":{"id":7},"x":[}"#,
+        ] {
+            assert_eq!(glimpse(text.as_bytes()).id, Id::Absent, "{text}");
+        }
+    }
+
+    #[test]
+    fn g2_json_that_is_nobodys_message_is_noise() {
+        for text in [r"{}", r#"{"level":"info","msg":"up"}"#, r#"{"method":"GET","status":200}"#, r#"{"error":"x"}"#] {
+            assert_eq!(kind(text), (Kind::Noise, Id::Absent), "{text}");
+        }
+    }
+}
