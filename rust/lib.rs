@@ -3,4 +3,30 @@
 pub mod error;
 pub mod json;
 pub mod limits;
+pub mod mcp;
+#[cfg(feature = "python")]
+mod py;
+pub mod schema;
 pub mod wire;
+
+#[cfg(feature = "python")]
+#[pyo3::pymodule]
+mod _core {
+    #[pymodule_export]
+    use crate::py::accept::JsonError;
+    #[pymodule_export]
+    use crate::py::frame::{Frame, Inbound, read_message, read_page, read_result};
+    #[pymodule_export]
+    use crate::py::json::{
+        check_arguments, compact, equal, fingerprint, parse_schema, quote, request, schema_warnings, tools_call, validate,
+    };
+    #[pymodule_export]
+    use crate::py::listing::{Entry, Page};
+    #[pymodule_export]
+    use crate::py::result::{Block, CallResult};
+
+    #[pymodule_export]
+    const EXPRESS_ID: i64 = crate::limits::EXPRESS_ID;
+    #[pymodule_export]
+    const LINE_LIMIT: usize = crate::limits::LINE;
+}

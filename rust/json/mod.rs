@@ -4,7 +4,9 @@
 //! keeps its bytes, `text` reads a string's characters, `equal` compares values, `write` pastes them.
 
 pub mod equal;
+pub mod names;
 pub mod number;
+pub mod place;
 pub mod raw;
 pub mod scan;
 pub mod text;

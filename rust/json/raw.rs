@@ -60,3 +60,13 @@ pub fn word(value: &[u8]) -> &'static str {
         _ => "number",
     }
 }
+
+/// The same word as a sentence needs it.
+#[must_use]
+pub fn article(word: &str) -> String {
+    match word {
+        "null" => "null".into(),
+        "array" | "object" => format!("an {word}"),
+        _ => format!("a {word}"),
+    }
+}

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::error::{Error, Kind as JsonKind};
 use crate::json::number;
-use crate::json::raw::word;
+use crate::json::raw::{article, word};
 use crate::json::scan::{self, Visitor, whitespace};
 use crate::json::text::{decode, unescape};
 use crate::json::walk::{Members, skip, skip_string};
@@ -51,14 +51,6 @@ impl Fault {
                 format!("the server's message of {length} bytes is over the line limit of {cap} bytes")
             }
         }
-    }
-}
-
-fn article(word: &str) -> String {
-    match word {
-        "null" => "null".into(),
-        "array" | "object" => format!("an {word}"),
-        _ => format!("a {word}"),
     }
 }
 

@@ -6,3 +6,4 @@
 pub mod envelope;
 pub mod inbound;
 pub mod lines;
+pub mod mend;

@@ -1,0 +1,240 @@
+//! Content blocks of a result: what each is, and the one line that stands for it in a model's text.
+//!
+//! A block that can't be read is a `Broken` block with its reason; the blocks beside it stand.
+
+use std::borrow::Cow;
+
+use crate::json::raw::{article, word};
+use crate::json::scan::whitespace;
+use crate::json::text::{decode, unescape};
+use crate::json::walk::Members;
+
+/// What a block holds. Slices are the values' bytes, strings without their quotes, escapes as written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Kind<'a> {
+    Text(&'a [u8]),
+    /// Image or audio: the word, the MIME type, the base64 text and the size of what it encodes.
+    Media { word: &'static str, mime_type: &'a [u8], data: &'a [u8], size: usize },
+    /// An embedded resource, by what it carries.
+    Resource(Resource<'a>),
+    Link { uri: &'a [u8], name: Option<&'a [u8]>, mime_type: Option<&'a [u8]> },
+    Unsupported(&'a [u8]),
+    Broken(String),
+}
+
+/// An embedded resource; a `blob` comes with the size of what it encodes.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Resource<'a> {
+    pub uri: &'a [u8],
+    pub mime_type: Option<&'a [u8]>,
+    pub text: Option<&'a [u8]>,
+    pub blob: Option<(&'a [u8], usize)>,
+}
+
+/// The members that any kind of block may have, in one walk.
+#[derive(Default)]
+struct Parts<'a> {
+    kind: Option<&'a [u8]>,
+    text: Option<&'a [u8]>,
+    data: Option<&'a [u8]>,
+    mime_type: Option<&'a [u8]>,
+    uri: Option<&'a [u8]>,
+    name: Option<&'a [u8]>,
+    blob: Option<&'a [u8]>,
+    resource: Option<&'a [u8]>,
+}
+
+impl<'a> Parts<'a> {
+    fn read(value: &'a [u8]) -> Self {
+        let mut parts = Self::default();
+        let mut members = Members::new(value, 0);
+        while let Some((name, start)) = members.next() {
+            let slot = match name {
+                b"type" => &mut parts.kind,
+                b"text" => &mut parts.text,
+                b"data" => &mut parts.data,
+                b"mimeType" => &mut parts.mime_type,
+                b"uri" => &mut parts.uri,
+                b"name" => &mut parts.name,
+                b"blob" => &mut parts.blob,
+                b"resource" => &mut parts.resource,
+                _ => continue,
+            };
+            *slot = Some(&value[start..members.extent().end]);
+        }
+        parts
+    }
+}
+
+fn inner(value: Option<&[u8]>) -> Option<&[u8]> {
+    match value? {
+        [b'"', inner @ .., b'"'] => Some(inner),
+        _ => None,
+    }
+}
+
+/// A member that must be a string.
+fn required<'a>(value: Option<&'a [u8]>, name: &str) -> Result<&'a [u8], String> {
+    match value {
+        None => Err(format!("no {name}")),
+        Some(value) => inner(Some(value)).ok_or_else(|| format!("{name} is {}, not a string", article(word(value)))),
+    }
+}
+
+/// Reads one judged block.
+#[must_use]
+pub fn read(block: &[u8]) -> Kind<'_> {
+    kind(block).unwrap_or_else(Kind::Broken)
+}
+
+fn kind(block: &[u8]) -> Result<Kind<'_>, String> {
+    if block.first() != Some(&b'{') {
+        return Err(format!("{}, not an object", article(word(block))));
+    }
+    let parts = Parts::read(block);
+    Ok(match required(parts.kind, "type")? {
+        b"text" => Kind::Text(required(parts.text, "text")?),
+        b"image" => media("image", &parts)?,
+        b"audio" => media("audio", &parts)?,
+        b"resource" => Kind::Resource(resource(parts.resource)?),
+        b"resource_link" => Kind::Link {
+            uri: required(parts.uri, "uri")?,
+            name: inner(parts.name),
+            mime_type: inner(parts.mime_type),
+        },
+        other => Kind::Unsupported(other),
+    })
+}
+
+fn media<'a>(word: &'static str, parts: &Parts<'a>) -> Result<Kind<'a>, String> {
+    let data = required(parts.data, "data")?;
+    let size = decoded_size(data).ok_or("data is not base64")?;
+    Ok(Kind::Media { word, mime_type: required(parts.mime_type, "mimeType")?, data, size })
+}
+
+fn resource(value: Option<&[u8]>) -> Result<Resource<'_>, String> {
+    // A resource that is missing is an empty marker, as the reference has it: nothing else can be said of it.
+    let Some(value) = value.filter(|value| *value != b"null") else { return Ok(Resource::default()) };
+    if value.first() != Some(&b'{') {
+        return Err(format!("resource is {}, not an object", article(word(value))));
+    }
+    let parts = Parts::read(value);
+    let blob = match inner(parts.blob) {
+        Some(data) => Some((data, decoded_size(data).ok_or("blob is not base64")?)),
+        None => None,
+    };
+    Ok(Resource {
+        uri: inner(parts.uri).unwrap_or_default(),
+        mime_type: inner(parts.mime_type),
+        text: inner(parts.text),
+        blob,
+    })
+}
+
+/// The bytes that a base64 text encodes; `None` when it is none. Padding may be left out, as some peers do.
+#[must_use]
+pub fn decoded_size(data: &[u8]) -> Option<usize> {
+    let data = unescape(data);
+    let padding = data.iter().rev().take(2).take_while(|byte| **byte == b'=').count();
+    let digits = &data[..data.len() - padding];
+    let valid = digits.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/'));
+    let rest = digits.len() % 4;
+    let padded = padding == 0 || (digits.len() + padding).is_multiple_of(4);
+    (valid && rest != 1 && padded).then_some(digits.len() / 4 * 3 + rest.saturating_sub(1))
+}
+
+/// Decodes a base64 text that `decoded_size` has accepted.
+#[must_use]
+pub fn decode_base64(data: &[u8]) -> Vec<u8> {
+    let data = unescape(data);
+    let mut out = Vec::with_capacity(data.len() / 4 * 3 + 2);
+    for group in data.split(|byte| *byte == b'=').next().unwrap_or_default().chunks(4) {
+        let bits = group.iter().fold(0_u32, |bits, byte| bits << 6 | u32::from(sextet(*byte)));
+        let bytes = (bits << (6 * (4 - group.len()))).to_be_bytes();
+        out.extend_from_slice(&bytes[1..group.len()]);
+    }
+    out
+}
+
+const fn sextet(byte: u8) -> u8 {
+    match byte {
+        b'A'..=b'Z' => byte - b'A',
+        b'a'..=b'z' => byte - b'a' + 26,
+        b'0'..=b'9' => byte - b'0' + 52,
+        b'+' => 62,
+        _ => 63,
+    }
+}
+
+/// The line that stands for a block (spec 1.4, design 4.4). `expand` puts a text resource's text beneath its marker.
+#[must_use]
+pub fn line<'a>(kind: &Kind<'a>, expand: bool) -> Cow<'a, str> {
+    match kind {
+        Kind::Text(text) => decode(text),
+        Kind::Media { word, mime_type, size, .. } => format!("[{word} {}, {size} bytes]", decode(mime_type)).into(),
+        Kind::Resource(Resource { uri, text: Some(text), .. }) if expand => {
+            format!("[resource {}]\n{}", decode(uri), decode(text)).into()
+        }
+        Kind::Resource(Resource { uri, .. }) | Kind::Link { uri, .. } => format!("[resource {}]", decode(uri)).into(),
+        Kind::Unsupported(kind) => format!("[unsupported block: {}]", decode(kind)).into(),
+        Kind::Broken(why) => format!("[broken block: {why}]").into(),
+    }
+}
+
+/// The blocks of the judged content at `start`, each with its text; a content that is no list is one broken block.
+#[must_use]
+pub fn blocks(text: &[u8], start: usize) -> Vec<(usize, usize)> {
+    let mut spans = Vec::new();
+    let mut elements = crate::json::walk::Elements::new(text, whitespace(text, start));
+    while let Some(at) = elements.next() {
+        spans.push((at, elements.extent().end));
+    }
+    spans
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(block: &str, expand: bool) -> String {
+        line(&read(block.as_bytes()), expand).into_owned()
+    }
+
+    #[test]
+    fn every_block_has_its_line() {
+        for (block, expected) in [
+            (r#"{"type":"text","text":"a\nb"}"#, "a\nb"),
+            (r#"{"type":"image","data":"AAECAwQFBgcI","mimeType":"image/png"}"#, "[image image/png, 9 bytes]"),
+            (r#"{"mimeType":"audio/wav","data":"UklGRg==","type":"audio"}"#, "[audio audio/wav, 4 bytes]"),
+            (r#"{"type":"image","data":"AA\/+","mimeType":"image/png"}"#, "[image image/png, 3 bytes]"),
+            (r#"{"type":"resource","resource":{"uri":"n://1","text":"T"}}"#, "[resource n://1]"),
+            (r#"{"type":"resource","resource":{"uri":"n://2","blob":"AAEC"}}"#, "[resource n://2]"),
+            (r#"{"type":"resource"}"#, "[resource ]"),
+            (r#"{"type":"resource_link","uri":"n://3","name":"r"}"#, "[resource n://3]"),
+            (r#"{"type":"video","data":"AA=="}"#, "[unsupported block: video]"),
+            (r#"{"text":"x"}"#, "[broken block: no type]"),
+            (r#"{"type":"text"}"#, "[broken block: no text]"),
+            (r#"{"type":"text","text":5}"#, "[broken block: text is a number, not a string]"),
+            (r#"{"type":"image","data":"A","mimeType":"image/png"}"#, "[broken block: data is not base64]"),
+            (r#"{"type":"image","data":"A*==","mimeType":"image/png"}"#, "[broken block: data is not base64]"),
+            (r#"{"type":"image","data":"AAEC"}"#, "[broken block: no mimeType]"),
+            (r#"{"type":"resource","resource":7}"#, "[broken block: resource is a number, not an object]"),
+            ("7", "[broken block: a number, not an object]"),
+            ("null", "[broken block: null, not an object]"),
+        ] {
+            assert_eq!(shown(block, false), expected, "{block}");
+        }
+        assert_eq!(shown(r##"{"type":"resource","resource":{"uri":"n://1","text":"# T"}}"##, true), "[resource n://1]\n# T");
+    }
+
+    #[test]
+    fn base64_is_checked_and_decoded() {
+        for (text, bytes) in [("", &b""[..]), ("AA==", b"\0"), ("AA", b"\0"), ("UklGRg==", b"RIFF"), ("+/+/", b"\xfb\xff\xbf")] {
+            assert_eq!(decoded_size(text.as_bytes()), Some(bytes.len()), "{text}");
+            assert_eq!(decode_base64(text.as_bytes()), bytes, "{text}");
+        }
+        for text in ["A", "AAAAA", "AA=", "=", "A===", "A=A=", "AA AA", "-_-_"] {
+            assert_eq!(decoded_size(text.as_bytes()), None, "{text}");
+        }
+    }
+}

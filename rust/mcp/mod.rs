@@ -1,0 +1,7 @@
+//! The shapes of MCP: a page of a listing, a call's line, a call's result. Spans in, spans out.
+
+pub mod call;
+pub mod content;
+pub mod listing;
+pub mod meta;
+pub mod result;

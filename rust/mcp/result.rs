@@ -1,0 +1,232 @@
+//! The answer to a `tools/call`: its members by span, and the text that a model reads (spec 1.4, design 4.4).
+//! Blocks are read when somebody looks; nothing that the server sent is dropped.
+
+use bytes::Bytes;
+
+use super::content;
+use super::listing::{Span, string};
+use crate::json::equal::equal;
+use crate::json::walk::{Members, skip};
+use crate::json::write::compact;
+use crate::limits::DEPTH;
+
+/// Which parts of a result its text shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Render {
+    /// The structured value if it is not null, else the blocks; of an error, both.
+    Default,
+    /// The blocks, then the structured value unless a text block equals it; a text resource with its text.
+    Auto,
+    /// The blocks alone.
+    Content,
+    /// The structured value alone, the blocks where there is none.
+    Structured,
+    /// The blocks, then the structured value.
+    Both,
+}
+
+/// A result's own text, and where its members stand in it.
+#[derive(Debug, Clone)]
+pub struct CallResult {
+    pub text: Bytes,
+    pub content: Span,
+    pub structured: Span,
+    pub meta: Span,
+    pub is_error: bool,
+    pub result_type: Option<String>,
+    pub warnings: Vec<&'static str>,
+}
+
+impl CallResult {
+    /// Reads the result at `start` of a judged frame.
+    ///
+    /// # Errors
+    /// Its depth, when it nests deeper than anything may.
+    pub fn read(frame: &Bytes, start: usize) -> Result<Self, usize> {
+        let extent = skip(frame, start);
+        if extent.depth > DEPTH {
+            return Err(extent.depth);
+        }
+        let text = frame.slice(start..extent.end);
+        let mut result = Self {
+            content: Span::default(),
+            structured: Span::default(),
+            meta: Span::default(),
+            is_error: false,
+            result_type: None,
+            warnings: Vec::new(),
+            text: Bytes::new(),
+        };
+        let mut content = None;
+        let mut members = Members::new(&text, 0);
+        while let Some((name, at)) = members.next() {
+            let end = members.extent().end;
+            match name {
+                b"content" => content = Some((at, end)),
+                b"structuredContent" => result.structured = Span::new(at, end),
+                b"_meta" => result.meta = Span::new(at, end),
+                b"isError" => match &text[at..end] {
+                    b"true" => result.is_error = true,
+                    b"false" | b"null" => {}
+                    _ => result.warnings.push("isError is not a boolean"),
+                },
+                b"resultType" => result.result_type = string(Some(&text[at..end])),
+                _ => {}
+            }
+        }
+        match content {
+            None => result.warnings.push("content is missing"),
+            Some((at, end)) => match text[at] {
+                b'[' => result.content = Span::new(at, end),
+                b'n' => result.warnings.push("content is null"),
+                _ => {
+                    result.content = Span::new(at, end);
+                    result.warnings.push("content is not a list");
+                }
+            },
+        }
+        result.text = text;
+        Ok(result)
+    }
+
+    /// The blocks' spans in `text`. A content that is no list is one block, which is broken.
+    #[must_use]
+    pub fn blocks(&self) -> Vec<(usize, usize)> {
+        let Some(content) = self.content.of(&self.text) else { return Vec::new() };
+        let start = content.as_ptr() as usize - self.text.as_ptr() as usize;
+        if content[0] == b'[' { content::blocks(&self.text, start) } else { vec![(start, start + content.len())] }
+    }
+
+    /// The structured value, unless it is absent or null.
+    #[must_use]
+    pub fn structured_value(&self) -> Option<&[u8]> {
+        self.structured.of(&self.text).filter(|value| *value != b"null")
+    }
+
+    /// Warnings: the result's own, then one for each broken block.
+    #[must_use]
+    pub fn all_warnings(&self) -> Vec<String> {
+        let mut out: Vec<_> = self.warnings.iter().map(|text| (*text).to_owned()).collect();
+        for (index, (start, end)) in self.blocks().into_iter().enumerate() {
+            if let content::Kind::Broken(why) = content::read(&self.text[start..end]) {
+                out.push(format!("content[{index}]: {why}"));
+            }
+        }
+        out
+    }
+
+    /// The text that the model reads.
+    #[must_use]
+    pub fn render(&self, rule: Render) -> String {
+        let structured = self.structured_value();
+        match rule {
+            Render::Default if self.is_error => self.joined(false, structured, true),
+            Render::Auto => self.joined(true, structured, true),
+            Render::Both => self.joined(false, structured, false),
+            Render::Content => self.joined(false, None, false),
+            Render::Default | Render::Structured => {
+                structured.map_or_else(|| self.joined(false, None, false), compacted)
+            }
+        }
+    }
+
+    /// One line a block, and behind them the structured value, unless a text block is that value.
+    fn joined(&self, expand: bool, structured: Option<&[u8]>, once: bool) -> String {
+        let mut out = String::new();
+        let mut shown = false;
+        for (index, (start, end)) in self.blocks().into_iter().enumerate() {
+            let kind = content::read(&self.text[start..end]);
+            if index > 0 {
+                out.push('\n');
+            }
+            let line = content::line(&kind, expand);
+            if let (true, Some(value), content::Kind::Text(_)) = (once, structured, &kind) {
+                shown |= same_value(line.as_bytes(), value);
+            }
+            out.push_str(&line);
+        }
+        if let Some(value) = structured.filter(|_| !shown) {
+            if !out.is_empty() {
+                out.push('\n');
+            }
+            out.push_str(&compacted(value));
+        }
+        out
+    }
+}
+
+/// Is a text the JSON of a value?
+fn same_value(text: &[u8], value: &[u8]) -> bool {
+    use crate::json::scan::{Nothing, document};
+    document(text, DEPTH, &mut Nothing).is_ok() && equal(text, value)
+}
+
+fn compacted(value: &[u8]) -> String {
+    let mut out = Vec::new();
+    compact(value, &mut out);
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn result(text: &str) -> CallResult {
+        CallResult::read(&Bytes::copy_from_slice(text.as_bytes()), 0).unwrap_or_else(|depth| panic!("{depth}"))
+    }
+
+    fn shown(text: &str, rule: Render) -> String {
+        result(text).render(rule)
+    }
+
+    #[test]
+    fn rows_d4_to_d17_of_the_spec() {
+        for (text, expected) in [
+            (r#"{"content":[{"type":"text","text":"3 hits"}]}"#, "3 hits"),
+            (r#"{"content":[{"type":"text","text":"one"},{"type":"text","text":"two"}]}"#, "one\ntwo"),
+            (r#"{"content":[{"type":"text","text":"x"}],"structuredContent":{ "a": 1.50 }}"#, r#"{"a":1.50}"#),
+            (r#"{"content":[{"type":"text","text":"t"}],"structuredContent":0}"#, "0"),
+            (r#"{"content":[{"type":"text","text":"t"}],"structuredContent":false}"#, "false"),
+            (r#"{"content":[{"type":"text","text":"t"}],"structuredContent":""}"#, r#""""#),
+            (r#"{"content":[{"type":"text","text":"t"}],"structuredContent":[]}"#, "[]"),
+            (r#"{"content":[{"type":"text","text":"t"}],"structuredContent":{}}"#, "{}"),
+            (r#"{"content":[{"type":"text","text":"t"}],"structuredContent":null}"#, "t"),
+            (r#"{"content":[]}"#, ""),
+            (r#"{"content":[],"isError":true,"structuredContent":{"code":5}}"#, r#"{"code":5}"#),
+            (r#"{"content":[{"type":"text","text":"quota"}],"isError":true,"structuredContent":{"retry_s":30}}"#,
+             "quota\n{\"retry_s\":30}"),
+            (r#"{"content":[{"type":"text","text":"a"},{"type":"video"},{"type":"text","text":"b"}]}"#,
+             "a\n[unsupported block: video]\nb"),
+        ] {
+            assert_eq!(shown(text, Render::Default), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn d2_d3_auto_shows_the_structured_value_once() {
+        let summary = r#"{"content":[{"type":"text","text":"2 rows"}],"structuredContent":{"rows":[1,2]}}"#;
+        assert_eq!(shown(summary, Render::Auto), "2 rows\n{\"rows\":[1,2]}");
+        assert_eq!(shown(summary, Render::Content), "2 rows");
+        assert_eq!(shown(summary, Render::Structured), "{\"rows\":[1,2]}");
+        let twice = r#"{"content":[{"type":"text","text":"{\"a\": 1.0}"}],"structuredContent":{"a":1}}"#;
+        assert_eq!(shown(twice, Render::Auto), "{\"a\": 1.0}");
+        assert_eq!(shown(twice, Render::Both), "{\"a\": 1.0}\n{\"a\":1}");
+    }
+
+    #[test]
+    fn d9_a_result_without_content_is_read_with_a_warning() {
+        let missing = result(r#"{"structuredContent":{"a":1}}"#);
+        assert_eq!((missing.render(Render::Default).as_str(), missing.all_warnings()), ("{\"a\":1}", vec!["content is missing".into()]));
+        assert_eq!(result(r#"{"content":null}"#).all_warnings(), ["content is null"]);
+        let odd = result(r#"{"content":"hello"}"#);
+        assert_eq!(odd.all_warnings(), ["content is not a list", "content[0]: a string, not an object"]);
+        assert_eq!(result(r#"{"toolResult":{"content":[]}}"#).all_warnings(), ["content is missing"]);
+    }
+
+    #[test]
+    fn a_result_over_the_depth_is_refused_with_its_depth() {
+        let text = "{\"structuredContent\":".to_owned() + &"[".repeat(300) + &"]".repeat(300) + "}";
+        assert_eq!(CallResult::read(&Bytes::from(text), 0).err(), Some(301));
+    }
+}

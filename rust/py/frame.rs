@@ -1,0 +1,271 @@
+//! Frames, and the state that makes them out of chunks.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+use pyo3::IntoPyObjectExt;
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::{PyBytes, PyDict};
+
+use super::accept::json_error;
+use super::listing::Page;
+use super::result::CallResult;
+use crate::json::scan::{Nothing, document, whitespace};
+use crate::json::walk::Members;
+use crate::limits::{DETACH, LINE};
+use crate::mcp::{listing, meta, result};
+use crate::wire::envelope::{self, Id, Kind};
+use crate::wire::inbound;
+use crate::wire::mend::mended;
+
+/// Bytes of a peer to frames. One crossing a chunk.
+#[pyclass(frozen, module = "toolwire._core")]
+pub struct Inbound(Mutex<inbound::Inbound>);
+
+impl Inbound {
+    fn state(&self) -> MutexGuard<'_, inbound::Inbound> {
+        // A panic inside a feed leaves the state usable: at worst one line is lost.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl Inbound {
+    #[new]
+    #[pyo3(signature = (line_limit = LINE))]
+    fn new(line_limit: usize) -> Self {
+        Self(Mutex::new(inbound::Inbound::new(line_limit)))
+    }
+
+    /// The frames that `chunk` completes, in order.
+    fn feed(&self, py: Python<'_>, chunk: PyBackedBytes) -> Vec<Frame> {
+        // A chunk is small, but it may end a line that is not.
+        let frames = if chunk.len() >= DETACH { py.detach(|| self.state().feed(&chunk)) } else { self.state().feed(&chunk) };
+        frames.into_iter().map(Frame).collect()
+    }
+
+    /// The stream has ended: the frames that are complete without a newline.
+    fn finish(&self) -> Vec<Frame> {
+        self.state().finish().into_iter().map(Frame).collect()
+    }
+
+    /// What was forgiven so far.
+    #[getter]
+    fn counters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let counters = self.state().counters;
+        let out = PyDict::new(py);
+        for (name, count) in [
+            ("frames", counters.frames),
+            ("noise_lines", counters.noise_lines),
+            ("salvaged", counters.salvaged),
+            ("bad_utf8", counters.bad_utf8),
+            ("broken", counters.broken),
+            ("multi_line", counters.multi_line),
+            ("oversize", counters.oversize),
+            ("batches", counters.batches),
+        ] {
+            out.set_item(name, count)?;
+        }
+        Ok(out)
+    }
+
+    /// The first lines that were no messages, clipped.
+    #[getter]
+    fn noise<'py>(&self, py: Python<'py>) -> Vec<Bound<'py, PyBytes>> {
+        self.state().noise.iter().map(|line| PyBytes::new(py, line)).collect()
+    }
+
+    #[getter]
+    fn lsp_framing(&self) -> bool {
+        self.state().lsp_framing
+    }
+}
+
+/// One message: its kind, its id, its parts as bytes.
+#[pyclass(frozen, module = "toolwire._core")]
+pub struct Frame(inbound::Frame);
+
+impl Frame {
+    fn part<'py>(&self, py: Python<'py>, span: Option<&std::ops::Range<usize>>) -> Option<Bound<'py, PyBytes>> {
+        span.map(|span| PyBytes::new(py, &self.0.text[span.clone()]))
+    }
+}
+
+#[pymethods]
+impl Frame {
+    /// The integer id of the request that this answers, whole or broken; -1 for everything else.
+    #[getter]
+    fn answers(&self) -> i64 {
+        match (&self.0.envelope.kind, &self.0.envelope.id) {
+            (Kind::Result | Kind::Error | Kind::Broken(_), Id::Integer(id)) => *id,
+            _ => -1,
+        }
+    }
+
+    /// `request`, `notification`, `result`, `error` or `broken`.
+    #[getter]
+    fn kind(&self) -> &'static str {
+        match self.0.envelope.kind {
+            Kind::Request => "request",
+            Kind::Notification => "notification",
+            Kind::Result => "result",
+            Kind::Error => "error",
+            Kind::Broken(_) | Kind::Noise => "broken",
+        }
+    }
+
+    /// An integer, a string, or `None` where it is null, absent or neither.
+    #[getter]
+    fn id(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        match &self.0.envelope.id {
+            Id::Integer(id) => id.into_py_any(py),
+            Id::Text(id) => id.into_py_any(py),
+            Id::Absent | Id::Null | Id::Odd => Ok(py.None()),
+        }
+    }
+
+    /// Why a broken message is none.
+    #[getter]
+    fn fault(&self) -> Option<String> {
+        match &self.0.envelope.kind {
+            Kind::Broken(fault) => Some(fault.prose()),
+            _ => None,
+        }
+    }
+
+    #[getter]
+    fn method(&self) -> Option<String> {
+        listing::string(self.0.envelope.method.as_ref().map(|span| &self.0.text[span.clone()]))
+    }
+
+    #[getter]
+    fn text<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.0.text)
+    }
+
+    #[getter]
+    fn params<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
+        self.part(py, self.0.envelope.params.as_ref())
+    }
+
+    #[getter]
+    fn result<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
+        self.part(py, self.0.envelope.result.as_ref())
+    }
+
+    /// Code, message, and the data's bytes.
+    #[getter]
+    fn error<'py>(&self, py: Python<'py>) -> Option<(i64, String, Option<Bound<'py, PyBytes>>)> {
+        let span = self.0.envelope.error.clone()?;
+        let text = &self.0.text[..];
+        let code = envelope::error_code(text, span.start)?;
+        let (mut message, mut data) = (String::new(), None);
+        let mut members = Members::new(text, span.start);
+        while let Some((name, start)) = members.next() {
+            let value = &text[start..members.extent().end];
+            match name {
+                b"message" => message = listing::string(Some(value)).unwrap_or_default(),
+                b"data" => data = Some(PyBytes::new(py, value)),
+                _ => {}
+            }
+        }
+        Some((code, message, data))
+    }
+
+    /// The token of a progress notification when it is an integer, -1 otherwise; then progress, total, message.
+    fn progress(&self) -> (i64, f64, Option<f64>, Option<String>) {
+        let text = &self.0.text[..];
+        let (mut token, mut progress, mut total, mut message) = (-1, 0.0, None, None);
+        let start = self.0.envelope.params.as_ref().map_or(text.len(), |span| span.start);
+        let mut members = Members::new(text, start);
+        while let Some((name, start)) = members.next() {
+            let value = &text[start..members.extent().end];
+            let number = || std::str::from_utf8(value).ok().and_then(|text| text.parse::<f64>().ok());
+            match name {
+                b"progressToken" => {
+                    if let Id::Integer(number) = envelope::id(value) {
+                        token = number;
+                    }
+                }
+                b"progress" => progress = number().unwrap_or_default(),
+                b"total" => total = number(),
+                b"message" => message = listing::string(Some(value)),
+                _ => {}
+            }
+        }
+        (token, progress, total, message)
+    }
+
+    /// The envelope members of this request's `_meta`, as bytes to paste; `None` on a session without one.
+    fn learned(&self) -> Option<Vec<u8>> {
+        let span = self.0.envelope.params.clone()?;
+        meta::envelope(&self.0.text[span])
+    }
+
+    /// The text for a stricter parser.
+    fn mended<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &mended(&self.0))
+    }
+
+    /// The page of tools in this answer; in a broken one, as far as its brackets let see.
+    /// Raises `ValueError` with prose when there is no list of tools.
+    fn page(&self, py: Python<'_>) -> PyResult<Page> {
+        let text = &self.0.text;
+        let judged = self.0.envelope.result.as_ref().map(|span| span.start);
+        let start = judged.or_else(|| result_of_broken(text)).unwrap_or(text.len());
+        let read = || listing::page(text, start, judged.is_some());
+        let page = if text.len() >= DETACH { py.detach(read) } else { read() };
+        page.map_err(pyo3::exceptions::PyValueError::new_err).and_then(|page| Page::new(py, page))
+    }
+
+    /// The result of a `tools/call`. Raises `ValueError` with prose when it nests too deep.
+    fn call_result(&self) -> PyResult<CallResult> {
+        let start = self.0.envelope.result.as_ref().map_or(self.0.text.len(), |span| span.start);
+        result::CallResult::read(&self.0.text, start).map(CallResult).map_err(|depth| {
+            pyo3::exceptions::PyValueError::new_err(format!(
+                "the result nests {depth} levels deep, over the limit of {}",
+                crate::limits::DEPTH
+            ))
+        })
+    }
+}
+
+/// Where the result starts in a message that is no JSON.
+fn result_of_broken(text: &[u8]) -> Option<usize> {
+    let mut members = Members::new(text, whitespace(text, 0));
+    while let Some((name, start)) = members.next() {
+        if name == b"result" && text.get(start) == Some(&b'{') {
+            return Some(start);
+        }
+    }
+    None
+}
+
+/// Reads one whole message, as our own side wrote it. Raises `JsonError` when it is no JSON object.
+#[pyfunction]
+pub fn read_message(text: &[u8]) -> PyResult<Frame> {
+    let (start, end) = document(text, usize::MAX, &mut Nothing).map_err(json_error)?;
+    let (envelope, _) = envelope::read(text, start).map_err(json_error)?;
+    Ok(Frame(inbound::Frame { text: Bytes::copy_from_slice(&text[start..end]), envelope }))
+}
+
+/// The result of a `tools/call` that came as a value of its own. Raises `JsonError`, and `ValueError` on depth.
+#[pyfunction]
+pub fn read_result(text: &[u8]) -> PyResult<CallResult> {
+    result_frame(text)?.call_result()
+}
+
+/// A page of tools that came as a value of its own. Raises `JsonError`, and `ValueError` without a list.
+#[pyfunction]
+pub fn read_page(py: Python<'_>, text: &[u8]) -> PyResult<Page> {
+    result_frame(text)?.page(py)
+}
+
+fn result_frame(text: &[u8]) -> PyResult<Frame> {
+    let (start, end) = document(text, usize::MAX, &mut Nothing).map_err(json_error)?;
+    let mut envelope = envelope::Envelope::broken(envelope::Fault::NoBody, Id::Absent);
+    envelope.kind = Kind::Result;
+    envelope.result = Some(0..end - start);
+    Ok(Frame(inbound::Frame { text: Bytes::copy_from_slice(&text[start..end]), envelope }))
+}

@@ -1,0 +1,119 @@
+//! Listed tools.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList};
+
+use crate::mcp::listing::{self, Fault, Span, string};
+use crate::schema;
+
+/// A page of a listing.
+#[pyclass(frozen, module = "toolwire._core")]
+pub struct Page {
+    #[pyo3(get)]
+    entries: Py<PyList>,
+    /// The cursor's JSON as the server wrote it.
+    #[pyo3(get)]
+    next_cursor: Option<Py<PyBytes>>,
+    #[pyo3(get)]
+    warnings: Vec<String>,
+}
+
+impl Page {
+    pub fn new(py: Python<'_>, page: listing::Page) -> PyResult<Self> {
+        Ok(Self {
+            entries: PyList::new(py, page.entries.into_iter().map(Entry))?.unbind(),
+            next_cursor: page.next_cursor.map(|cursor| PyBytes::new(py, &cursor).unbind()),
+            warnings: page.warnings,
+        })
+    }
+}
+
+/// One listed tool: spans of the page that it came in.
+#[pyclass(frozen, module = "toolwire._core")]
+pub struct Entry(listing::Entry);
+
+impl Entry {
+    fn part<'py>(&self, py: Python<'py>, span: Span) -> Option<Bound<'py, PyBytes>> {
+        span.of(&self.0.text).map(|value| PyBytes::new(py, value))
+    }
+}
+
+#[pymethods]
+impl Entry {
+    /// The server's name for the tool, decoded; empty where it has none.
+    #[getter]
+    fn name(&self) -> String {
+        self.0.name()
+    }
+
+    /// The name's JSON as the server spells it.
+    #[getter]
+    fn name_json<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
+        self.part(py, self.0.name)
+    }
+
+    /// Why the entry is no tool.
+    #[getter]
+    fn fault(&self) -> Option<String> {
+        self.0.fault.as_ref().map(Fault::prose)
+    }
+
+    /// The fault is no more than an input schema whose root is not `"type": "object"`.
+    #[getter]
+    fn root_fault(&self) -> bool {
+        matches!(&self.0.fault, Some(Fault::Schema(fault)) if fault.is_root_shape())
+    }
+
+    #[getter]
+    fn title(&self) -> Option<String> {
+        string(self.0.title.of(&self.0.text))
+    }
+
+    #[getter]
+    fn description(&self) -> String {
+        string(self.0.description.of(&self.0.text)).unwrap_or_default()
+    }
+
+    #[getter]
+    fn input_schema<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
+        self.part(py, self.0.input_schema)
+    }
+
+    #[getter]
+    fn output_schema<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
+        self.part(py, self.0.output_schema)
+    }
+
+    #[getter]
+    fn annotations<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
+        self.part(py, self.0.annotations)
+    }
+
+    #[getter]
+    fn meta<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
+        self.part(py, self.0.meta)
+    }
+
+    #[getter]
+    fn read_only(&self) -> bool {
+        self.0.read_only
+    }
+
+    /// The whole entry as the server sent it.
+    #[getter]
+    fn text<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.0.text)
+    }
+
+    /// What is odd about the entry.
+    fn warnings(&self) -> Vec<String> {
+        self.0.warnings()
+    }
+
+    /// SHA-256 over the exact bytes of name, description and schema.
+    fn fingerprint(&self) -> String {
+        let text = &self.0.text;
+        let parts = [self.0.name, self.0.description, self.0.input_schema];
+        schema::fingerprint(parts.map(|span| span.of(text).unwrap_or_default()))
+    }
+}

@@ -1,0 +1,159 @@
+//! Results of calls.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::json::text::decode;
+use crate::mcp::content::{self, Kind, Resource};
+use crate::mcp::result::{self, Render};
+
+/// The answer to a `tools/call`.
+#[pyclass(frozen, module = "toolwire._core")]
+pub struct CallResult(pub result::CallResult);
+
+#[pymethods]
+impl CallResult {
+    /// The text that a model reads, by a rule's name: `default`, `auto`, `content`, `structured`, `both`.
+    fn render(&self, rule: &str) -> PyResult<String> {
+        let rule = match rule {
+            "default" => Render::Default,
+            "auto" => Render::Auto,
+            "content" => Render::Content,
+            "structured" => Render::Structured,
+            "both" => Render::Both,
+            _ => return Err(PyValueError::new_err(format!("no rule {rule:?}: default, auto, content, structured, both"))),
+        };
+        Ok(self.0.render(rule))
+    }
+
+    #[getter]
+    fn is_error(&self) -> bool {
+        self.0.is_error
+    }
+
+    #[getter]
+    fn result_type(&self) -> Option<&str> {
+        self.0.result_type.as_deref()
+    }
+
+    /// The structured value's bytes; `None` when absent, `b"null"` when null.
+    #[getter]
+    fn structured<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
+        self.0.structured.of(&self.0.text).map(|value| PyBytes::new(py, value))
+    }
+
+    #[getter]
+    fn meta<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
+        self.0.meta.of(&self.0.text).map(|value| PyBytes::new(py, value))
+    }
+
+    /// The whole result as the server sent it.
+    #[getter]
+    fn text<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.0.text)
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.0.all_warnings()
+    }
+
+    /// The blocks of the content, in order.
+    fn blocks(&self) -> Vec<Block> {
+        let blocks = self.0.blocks().into_iter();
+        blocks.map(|(start, end)| Block { text: self.0.text.slice(start..end) }).collect()
+    }
+}
+
+/// One content block.
+#[pyclass(frozen, module = "toolwire._core")]
+pub struct Block {
+    text: bytes::Bytes,
+}
+
+fn text(inner: Option<&[u8]>) -> Option<String> {
+    inner.map(|inner| decode(inner).into_owned())
+}
+
+#[pymethods]
+impl Block {
+    /// `text`, `image`, `audio`, `resource`, `resource_link`, `unsupported` or `broken`.
+    #[getter]
+    fn kind(&self) -> &'static str {
+        match content::read(&self.text) {
+            Kind::Text(_) => "text",
+            Kind::Media { word, .. } => word,
+            Kind::Resource(_) => "resource",
+            Kind::Link { .. } => "resource_link",
+            Kind::Unsupported(_) => "unsupported",
+            Kind::Broken(_) => "broken",
+        }
+    }
+
+    /// The line that stands for the block.
+    #[getter]
+    fn line(&self) -> String {
+        content::line(&content::read(&self.text), false).into_owned()
+    }
+
+    /// The text of a text block or a text resource.
+    #[getter]
+    fn content(&self) -> Option<String> {
+        match content::read(&self.text) {
+            Kind::Text(inner) => text(Some(inner)),
+            Kind::Resource(resource) => text(resource.text),
+            _ => None,
+        }
+    }
+
+    #[getter]
+    fn mime_type(&self) -> Option<String> {
+        match content::read(&self.text) {
+            Kind::Media { mime_type, .. } => text(Some(mime_type)),
+            Kind::Resource(Resource { mime_type, .. }) | Kind::Link { mime_type, .. } => text(mime_type),
+            _ => None,
+        }
+    }
+
+    #[getter]
+    fn uri(&self) -> Option<String> {
+        match content::read(&self.text) {
+            Kind::Resource(Resource { uri, .. }) | Kind::Link { uri, .. } => text(Some(uri)),
+            _ => None,
+        }
+    }
+
+    #[getter]
+    fn name(&self) -> Option<String> {
+        match content::read(&self.text) {
+            Kind::Link { name, .. } => text(name),
+            _ => None,
+        }
+    }
+
+    /// The decoded bytes of an image, an audio or a blob.
+    #[getter]
+    fn data<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
+        match content::read(&self.text) {
+            Kind::Media { data, .. } | Kind::Resource(Resource { blob: Some((data, _)), .. }) => {
+                Some(PyBytes::new(py, &content::decode_base64(data)))
+            }
+            _ => None,
+        }
+    }
+
+    /// How many bytes `data` has, without decoding it.
+    #[getter]
+    fn size(&self) -> Option<usize> {
+        match content::read(&self.text) {
+            Kind::Media { size, .. } | Kind::Resource(Resource { blob: Some((_, size)), .. }) => Some(size),
+            _ => None,
+        }
+    }
+
+    /// The block as the server sent it.
+    #[getter]
+    fn raw<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.text)
+    }
+}

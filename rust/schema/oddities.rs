@@ -1,0 +1,108 @@
+//! What is odd about a schema that is kept all the same: said once, as a warning, when somebody asks.
+
+use crate::error::Error;
+use crate::json::names::Names;
+use crate::json::place::path;
+use crate::json::scan::{self, Visitor};
+use crate::json::text::decode;
+use crate::json::walk::{Elements, Members, skip};
+
+/// Repeated names and surrogates, and where a `$ref` stands.
+struct Oddities<'a> {
+    text: &'a [u8],
+    names: Names<'a>,
+    /// Offsets behind the closing quote of each `$ref`.
+    references: Vec<usize>,
+}
+
+impl Visitor for Oddities<'_> {
+    fn open(&mut self, object: bool, offset: usize) -> Result<(), Error> {
+        self.names.open(object, offset)
+    }
+
+    fn close(&mut self) {
+        self.names.close();
+    }
+
+    fn name(&mut self, start: usize, end: usize) -> Result<(), Error> {
+        if matches!(&self.text[start..end], b"$ref" | b"$dynamicRef") {
+            self.references.push(end + 1);
+        }
+        self.names.name(start, end)
+    }
+
+    fn lone_surrogate(&mut self, offset: usize) -> Result<(), Error> {
+        self.names.lone_surrogate(offset)
+    }
+}
+
+/// Warnings about a schema, each naming its place.
+#[must_use]
+pub fn warnings(text: &[u8]) -> Vec<String> {
+    let mut seen = Oddities { text, names: Names::new(text), references: Vec::new() };
+    let _ = scan::document(text, usize::MAX, &mut seen);
+    let place = |at: usize| format!("\"{}\"", path(text, at));
+    let mut out: Vec<_> =
+        seen.names.repeated.iter().map(|at| format!("schema: member {} is given twice", place(*at))).collect();
+    for at in seen.references {
+        if let Some(target) = remote(text, at) {
+            out.push(format!("schema: remote ref {target:?} at {} is never fetched", place(at)));
+        }
+    }
+    if let Some(at) = seen.names.lone_surrogate {
+        out.push(format!("schema: half of a surrogate pair at {}", place(at)));
+    }
+    out.extend(odd_required(text));
+    out
+}
+
+/// The target of the reference whose name ends before `at`, when it points out of its document.
+fn remote(text: &[u8], at: usize) -> Option<String> {
+    let colon = scan::whitespace(text, at);
+    let value = scan::whitespace(text, colon + 1);
+    let end = skip(text, value).end;
+    let inner = text.get(value + 1..end.checked_sub(1)?).filter(|_| text[value] == b'"')?;
+    let target = decode(inner);
+    (!target.is_empty() && !target.starts_with('#')).then(|| target.into_owned())
+}
+
+fn odd_required(text: &[u8]) -> Option<String> {
+    let mut members = Members::new(text, scan::whitespace(text, 0));
+    while let Some((name, start)) = members.next() {
+        if name != b"required" {
+            continue;
+        }
+        let mut names = Elements::new(text, start);
+        let mut strings = true;
+        while let Some(at) = names.next() {
+            strings &= text[at] == b'"';
+        }
+        if names.broken() || !strings {
+            return Some("schema: \"required\" is not a list of names".into());
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::warnings;
+
+    #[test]
+    fn each_oddity_is_named_with_its_place() {
+        for (text, expected) in [
+            (r#"{"type":"object","type":"object"}"#, "schema: member \"type\" is given twice"),
+            (
+                r#"{"p":{"$ref":"http://169.254.1.1/s.json"}}"#,
+                "schema: remote ref \"http://169.254.1.1/s.json\" at \"p.$ref\" is never fetched",
+            ),
+            (r#"{"p":{"title":"\ud800"}}"#, "schema: half of a surrogate pair at \"p.title\""),
+            (r#"{"required":null}"#, "schema: \"required\" is not a list of names"),
+            (r#"{"required":["a",1]}"#, "schema: \"required\" is not a list of names"),
+        ] {
+            assert_eq!(warnings(text.as_bytes()), [expected], "{text}");
+        }
+        let clean = br##"{"type":"object","properties":{"$ref":{"type":"string"},"x":{"$ref":"#/$defs/x"}},"required":["x"]}"##;
+        assert_eq!(warnings(clean), [] as [String; 0]);
+    }
+}
