@@ -49,9 +49,12 @@ fn arrays(left: &[u8], right: &[u8]) -> bool {
 fn objects(left: &[u8], right: &[u8]) -> bool {
     let (left_members, right_members) = (sorted(left), sorted(right));
     left_members.len() == right_members.len()
-        && left_members.iter().zip(&right_members).all(|((left_name, left_at), (right_name, right_at))| {
-            left_name == right_name && value(left, *left_at, right, *right_at)
-        })
+        && left_members
+            .iter()
+            .zip(&right_members)
+            .all(|((left_name, left_at), (right_name, right_at))| {
+                left_name == right_name && value(left, *left_at, right, *right_at)
+            })
 }
 
 /// The members by name, the last of each.
@@ -75,7 +78,10 @@ mod tests {
     #[test]
     fn values_are_equal_whatever_their_spelling() {
         for (left, right) in [
-            ("{\"a\":1,\"b\":[1.0,\"x\"]}", "{ \"b\" : [ 1 , \"\\u0078\" ], \"a\" : 10e-1 }"),
+            (
+                "{\"a\":1,\"b\":[1.0,\"x\"]}",
+                "{ \"b\" : [ 1 , \"\\u0078\" ], \"a\" : 10e-1 }",
+            ),
             ("{\"a\":1,\"a\":2}", "{\"a\":2}"),
             ("[]", " [ ] "),
             ("\"\\ud83d\\ude00\"", "\"😀\""),
@@ -85,9 +91,17 @@ mod tests {
             assert!(equal(right.as_bytes(), left.as_bytes()), "{left} {right}");
         }
         for (left, right) in [
-            ("true", "1"), ("null", "0"), ("\"1\"", "1"), ("{}", "[]"), ("[1,2]", "[2,1]"), ("[1]", "[1,1]"),
-            ("{\"a\":1}", "{\"b\":1}"), ("{\"a\":1}", "{\"a\":1,\"b\":1}"), ("\"\\ud800\"", "\"\u{fffd}\""),
-            ("{\"a\":2,\"a\":1}", "{\"a\":2}"), ("9007199254740993", "9007199254740992"),
+            ("true", "1"),
+            ("null", "0"),
+            ("\"1\"", "1"),
+            ("{}", "[]"),
+            ("[1,2]", "[2,1]"),
+            ("[1]", "[1,1]"),
+            ("{\"a\":1}", "{\"b\":1}"),
+            ("{\"a\":1}", "{\"a\":1,\"b\":1}"),
+            ("\"\\ud800\"", "\"\u{fffd}\""),
+            ("{\"a\":2,\"a\":1}", "{\"a\":2}"),
+            ("9007199254740993", "9007199254740992"),
         ] {
             assert!(!equal(left.as_bytes(), right.as_bytes()), "{left} {right}");
         }

@@ -23,7 +23,13 @@ pub struct Names<'a> {
 impl<'a> Names<'a> {
     #[must_use]
     pub const fn new(text: &'a [u8]) -> Self {
-        Self { text, open: Vec::new(), marks: Vec::new(), repeated: Vec::new(), lone_surrogate: None }
+        Self {
+            text,
+            open: Vec::new(),
+            marks: Vec::new(),
+            repeated: Vec::new(),
+            lone_surrogate: None,
+        }
     }
 
     fn unescaped(&self, (start, end): (usize, usize)) -> Cow<'a, [u8]> {
@@ -52,7 +58,10 @@ impl Visitor for Names<'_> {
     fn close(&mut self) {
         let mark = self.marks.pop().unwrap_or_default();
         if self.open.len() - mark > FEW {
-            let mut names: Vec<_> = self.open[mark..].iter().map(|span| (self.unescaped(*span), span.0)).collect();
+            let mut names: Vec<_> = self.open[mark..]
+                .iter()
+                .map(|span| (self.unescaped(*span), span.0))
+                .collect();
             names.sort();
             let already = self.repeated.len();
             for pair in names.windows(2) {

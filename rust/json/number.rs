@@ -31,7 +31,11 @@ pub fn exact(text: &[u8]) -> Option<Exact<'_>> {
         None => Cow::Borrowed(mantissa),
     };
     let leading = digits.iter().take_while(|digit| **digit == b'0').count();
-    let trailing = digits[leading..].iter().rev().take_while(|digit| **digit == b'0').count();
+    let trailing = digits[leading..]
+        .iter()
+        .rev()
+        .take_while(|digit| **digit == b'0')
+        .count();
     let end = digits.len() - trailing;
     digits = match digits {
         Cow::Borrowed(digits) => Cow::Borrowed(&digits[leading..end]),
@@ -39,9 +43,17 @@ pub fn exact(text: &[u8]) -> Option<Exact<'_>> {
     };
     if digits.is_empty() {
         // Zero is zero, whatever its sign and exponent.
-        return Some(Exact { negative: false, digits, exponent: 0 });
+        return Some(Exact {
+            negative: false,
+            digits,
+            exponent: 0,
+        });
     }
-    Some(Exact { negative, digits, exponent: exponent?.checked_add(trailing as i128)? })
+    Some(Exact {
+        negative,
+        digits,
+        exponent: exponent?.checked_add(trailing as i128)?,
+    })
 }
 
 fn power(text: &[u8]) -> Option<i128> {
@@ -54,7 +66,9 @@ fn power(text: &[u8]) -> Option<i128> {
     if digits.len() > 36 {
         return None;
     }
-    let value = digits.iter().fold(0_i128, |value, digit| value * 10 + i128::from(digit - b'0'));
+    let value = digits
+        .iter()
+        .fold(0_i128, |value, digit| value * 10 + i128::from(digit - b'0'));
     Some(if negative { -value } else { value })
 }
 
@@ -74,11 +88,15 @@ pub fn whole(text: &[u8]) -> Option<i64> {
         return Some(value);
     }
     let exact = exact(text)?;
-    let zeros = usize::try_from(exact.exponent).ok().filter(|zeros| exact.digits.len() + zeros <= 19)?;
+    let zeros = usize::try_from(exact.exponent)
+        .ok()
+        .filter(|zeros| exact.digits.len() + zeros <= 19)?;
     let mut value = 0_i64;
     for digit in exact.digits.iter().copied().chain(std::iter::repeat_n(b'0', zeros)) {
         let digit = i64::from(digit - b'0');
-        value = value.checked_mul(10)?.checked_add(if exact.negative { -digit } else { digit })?;
+        value = value
+            .checked_mul(10)?
+            .checked_add(if exact.negative { -digit } else { digit })?;
     }
     Some(value)
 }
@@ -90,15 +108,28 @@ mod tests {
     #[test]
     fn one_value_has_many_spellings() {
         for (left, right) in [
-            ("1", "1.0"), ("1", "10e-1"), ("1e3", "1000"), ("1E+3", "1000.00"), ("-0", "0"), ("-0.0e9", "0"),
-            ("0.1", "1e-1"), ("1E400", "10e399"), ("1e99999999999999999999", "10e99999999999999999998"),
+            ("1", "1.0"),
+            ("1", "10e-1"),
+            ("1e3", "1000"),
+            ("1E+3", "1000.00"),
+            ("-0", "0"),
+            ("-0.0e9", "0"),
+            ("0.1", "1e-1"),
+            ("1E400", "10e399"),
+            ("1e99999999999999999999", "10e99999999999999999998"),
             ("123456789012345678901234567890", "123456789012345678901234567890.0"),
         ] {
             assert!(equal(left.as_bytes(), right.as_bytes()), "{left} {right}");
         }
         for (left, right) in [
-            ("1", "-1"), ("9007199254740993", "9007199254740992"), ("1E400", "1E401"), ("0.1", "0.10000000000000001"),
-            ("1e99999999999999999999999999999999999999", "1e99999999999999999999999999999999999998"),
+            ("1", "-1"),
+            ("9007199254740993", "9007199254740992"),
+            ("1E400", "1E401"),
+            ("0.1", "0.10000000000000001"),
+            (
+                "1e99999999999999999999999999999999999999",
+                "1e99999999999999999999999999999999999998",
+            ),
         ] {
             assert!(!equal(left.as_bytes(), right.as_bytes()), "{left} {right}");
         }
@@ -107,9 +138,17 @@ mod tests {
     #[test]
     fn a_whole_number_is_found_in_any_spelling() {
         for (text, value) in [
-            ("7", Some(7)), ("7.0", Some(7)), ("70e-1", Some(7)), ("-1e3", Some(-1000)), ("0.0", Some(0)),
-            ("1000000007.0", Some(1_000_000_007)), ("7.5", None), ("1e30", None), ("9223372036854775808", None),
-            ("-9223372036854775808", Some(i64::MIN)), ("-9223372036854775808.0", Some(i64::MIN)),
+            ("7", Some(7)),
+            ("7.0", Some(7)),
+            ("70e-1", Some(7)),
+            ("-1e3", Some(-1000)),
+            ("0.0", Some(0)),
+            ("1000000007.0", Some(1_000_000_007)),
+            ("7.5", None),
+            ("1e30", None),
+            ("9223372036854775808", None),
+            ("-9223372036854775808", Some(i64::MIN)),
+            ("-9223372036854775808.0", Some(i64::MIN)),
         ] {
             assert_eq!(whole(text.as_bytes()), value, "{text}");
         }

@@ -71,7 +71,12 @@ mod tests {
     #[test]
     fn a_byte_is_named_by_its_members_and_elements() {
         let text = br#"{"a":1,"items":[{"x":2},{"path":"p","path":NaN"#;
-        for (needle, expected) in [("1,", "a"), ("2}", "items.0.x"), ("\"p\"", "items.1.path"), ("NaN", "items.1.path")] {
+        for (needle, expected) in [
+            ("1,", "a"),
+            ("2}", "items.0.x"),
+            ("\"p\"", "items.1.path"),
+            ("NaN", "items.1.path"),
+        ] {
             let offset = memchr::memmem::find(text, needle.as_bytes()).unwrap_or_default();
             assert_eq!(path(text, offset), expected, "{needle}");
         }

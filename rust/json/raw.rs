@@ -20,14 +20,21 @@ impl RawValue {
     pub fn parse<V: Visitor>(text: &Bytes, depth: usize, visitor: &mut V) -> Result<Self, Error> {
         checked(text)?;
         let (start, end) = document(text, depth, visitor)?;
-        Ok(Self { text: text.slice(start..end) })
+        Ok(Self {
+            text: text.slice(start..end),
+        })
     }
 
     /// The value at an offset of a text that was judged: the caller vouches for it.
     #[must_use]
     pub fn within(judged: &Bytes, start: usize) -> (Self, Extent) {
         let extent = skip(judged, start);
-        (Self { text: judged.slice(start.min(extent.end)..extent.end) }, extent)
+        (
+            Self {
+                text: judged.slice(start.min(extent.end)..extent.end),
+            },
+            extent,
+        )
     }
 
     #[must_use]

@@ -54,7 +54,12 @@ struct Nesting {
 
 impl Nesting {
     const fn new(limit: usize) -> Self {
-        Self { word: 0, full: Vec::new(), depth: 0, limit }
+        Self {
+            word: 0,
+            full: Vec::new(),
+            depth: 0,
+            limit,
+        }
     }
 
     #[inline]
@@ -104,7 +109,11 @@ pub fn document<V: Visitor>(text: &[u8], limit: usize, visitor: &mut V) -> Resul
     let start = whitespace(text, 0);
     let end = value(text, start, limit, visitor)?;
     let rest = whitespace(text, end);
-    if rest == text.len() { Ok((start, end)) } else { Err(Error::new(Kind::TrailingText, rest)) }
+    if rest == text.len() {
+        Ok((start, end))
+    } else {
+        Err(Error::new(Kind::TrailingText, rest))
+    }
 }
 
 /// Walks the one value that starts at `position`; gives the offset behind it.
@@ -351,9 +360,29 @@ mod tests {
     #[test]
     fn accepts_what_rfc_8259_accepts() {
         for text in [
-            "0", "-0", "1.50", "1e3", "1E+3", "-1.0e-10", "123456789012345678901234567890", "1E400", "true", "false",
-            "null", "\"\"", "\"\\u0041\\n\\/\"", "\"\\ud83d\\ude00\"", "\"\\ud800\"", "[]", "{}", "[1,2]", " [ 1 , 2 ] ",
-            "{\"a\":{\"b\":[{}]}}", "\t{\"a\" :\r\n1}", "\"é漢😀\"", "\"eight bytes and more \\\" quote\"",
+            "0",
+            "-0",
+            "1.50",
+            "1e3",
+            "1E+3",
+            "-1.0e-10",
+            "123456789012345678901234567890",
+            "1E400",
+            "true",
+            "false",
+            "null",
+            "\"\"",
+            "\"\\u0041\\n\\/\"",
+            "\"\\ud83d\\ude00\"",
+            "\"\\ud800\"",
+            "[]",
+            "{}",
+            "[1,2]",
+            " [ 1 , 2 ] ",
+            "{\"a\":{\"b\":[{}]}}",
+            "\t{\"a\" :\r\n1}",
+            "\"é漢😀\"",
+            "\"eight bytes and more \\\" quote\"",
         ] {
             assert!(judge(text).is_ok(), "{text}: {:?}", judge(text));
         }
@@ -393,7 +422,12 @@ mod tests {
         assert!(judge(text).is_ok());
         for end in 0..text.len() {
             let error = judge(&text[..end]).map_or_else(|error| error, |_| panic!("accepted {}", &text[..end]));
-            assert_eq!((error.kind, error.offset), (Kind::UnexpectedEnd, end), "{}", &text[..end]);
+            assert_eq!(
+                (error.kind, error.offset),
+                (Kind::UnexpectedEnd, end),
+                "{}",
+                &text[..end]
+            );
         }
     }
 

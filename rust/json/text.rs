@@ -8,7 +8,9 @@ use super::scan::unit;
 /// So two strings are equal as JSON exactly when these bytes are equal. `inner` stands between the quotes.
 #[must_use]
 pub fn unescape(inner: &[u8]) -> Cow<'_, [u8]> {
-    let Some(first) = memchr::memchr(b'\\', inner) else { return Cow::Borrowed(inner) };
+    let Some(first) = memchr::memchr(b'\\', inner) else {
+        return Cow::Borrowed(inner);
+    };
     let mut out = Vec::with_capacity(inner.len());
     out.extend_from_slice(&inner[..first]);
     let mut position = first;
@@ -38,7 +40,9 @@ pub fn unescape(inner: &[u8]) -> Cow<'_, [u8]> {
 
 /// Reads the escape at `position`, and its second half if it has one; gives the offset behind it.
 fn code_point(inner: &[u8], position: usize, out: &mut Vec<u8>) -> usize {
-    let Ok(high) = unit(inner, position) else { return inner.len() };
+    let Ok(high) = unit(inner, position) else {
+        return inner.len();
+    };
     let mut end = position + 6;
     let mut code = u32::from(high);
     if (0xD800..0xDC00).contains(&code)
@@ -122,7 +126,10 @@ mod tests {
 
     #[test]
     fn every_escape_is_its_character() {
-        assert_eq!(decode(br#"a\"\\\/\b\f\n\r\t\u0041\u00e9\ud83d\ude00z"#), "a\"\\/\u{8}\u{c}\n\r\tA\u{e9}\u{1f600}z");
+        assert_eq!(
+            decode(br#"a\"\\\/\b\f\n\r\t\u0041\u00e9\ud83d\ude00z"#),
+            "a\"\\/\u{8}\u{c}\n\r\tA\u{e9}\u{1f600}z"
+        );
         assert_eq!(decode("plain é".as_bytes()), "plain é");
     }
 

@@ -23,7 +23,9 @@ pub fn skip_string(text: &[u8], position: usize) -> usize {
         }
     }
     loop {
-        let Some(rest) = text.get(position..) else { return text.len() };
+        let Some(rest) = text.get(position..) else {
+            return text.len();
+        };
         match memchr2(b'"', b'\\', rest) {
             Some(found) if rest[found] == b'"' => return position + found + 1,
             Some(found) => position += found + 2,
@@ -49,7 +51,10 @@ pub fn skip(text: &[u8], position: usize) -> Extent {
             b'"' => {
                 position = skip_string(text, position);
                 if depth == 0 {
-                    return Extent { end: position, depth: deepest };
+                    return Extent {
+                        end: position,
+                        depth: deepest,
+                    };
                 }
                 continue;
             }
@@ -59,16 +64,27 @@ pub fn skip(text: &[u8], position: usize) -> Extent {
             }
             b'}' | b']' => {
                 if depth <= 1 {
-                    return Extent { end: position + depth, depth: deepest };
+                    return Extent {
+                        end: position + depth,
+                        depth: deepest,
+                    };
                 }
                 depth -= 1;
             }
-            b',' | b' ' | b'\n' | b'\r' | b'\t' if depth == 0 => return Extent { end: position, depth: 0 },
+            b',' | b' ' | b'\n' | b'\r' | b'\t' if depth == 0 => {
+                return Extent {
+                    end: position,
+                    depth: 0,
+                };
+            }
             _ => {}
         }
         position += 1;
     }
-    Extent { end: text.len(), depth: deepest }
+    Extent {
+        end: text.len(),
+        depth: deepest,
+    }
 }
 
 /// Where a walk stands in its container.
@@ -93,7 +109,11 @@ struct Walk<'a> {
 impl<'a> Walk<'a> {
     fn new(text: &'a [u8], position: usize, open: u8, close: u8) -> Self {
         let start = whitespace(text, position);
-        let place = if text.get(start) == Some(&open) { Place::Between(start + 1, true) } else { Place::Broken(start) };
+        let place = if text.get(start) == Some(&open) {
+            Place::Between(start + 1, true)
+        } else {
+            Place::Broken(start)
+        };
         Self { text, close, place }
     }
 
@@ -102,7 +122,9 @@ impl<'a> Walk<'a> {
         if let Place::In(start) = self.place {
             self.place = Place::Between(skip(self.text, start).end, false);
         }
-        let Place::Between(position, first) = self.place else { return None };
+        let Place::Between(position, first) = self.place else {
+            return None;
+        };
         let position = whitespace(self.text, position);
         match self.text.get(position) {
             Some(byte) if *byte == self.close => {
@@ -187,7 +209,10 @@ impl<'a> Members<'a> {
     }
 
     /// The next member: its name as written, and where its value starts.
-    #[allow(clippy::should_implement_trait, reason = "resume() steers it, which an Iterator adapter would hide")]
+    #[allow(
+        clippy::should_implement_trait,
+        reason = "resume() steers it, which an Iterator adapter would hide"
+    )]
     pub fn next(&mut self) -> Option<(&'a [u8], usize)> {
         let text = self.0.text;
         let start = self.0.next()?;
@@ -214,7 +239,10 @@ impl<'a> Elements<'a> {
     }
 
     /// Where the next element starts.
-    #[allow(clippy::should_implement_trait, reason = "resume() steers it, which an Iterator adapter would hide")]
+    #[allow(
+        clippy::should_implement_trait,
+        reason = "resume() steers it, which an Iterator adapter would hide"
+    )]
     pub fn next(&mut self) -> Option<usize> {
         let start = self.0.next()?;
         self.0.place = Place::In(start);
@@ -257,7 +285,10 @@ mod tests {
         let end = members.finish();
         elements.resume(end);
         assert_eq!(elements.next().map(|start| &text[start..=start]), Some(&b"2"[..]));
-        assert_eq!(elements.next().map(|start| &text[start..start + 3]), Some(&br#""x""#[..]));
+        assert_eq!(
+            elements.next().map(|start| &text[start..start + 3]),
+            Some(&br#""x""#[..])
+        );
         assert_eq!(elements.next(), None);
         assert_eq!(elements.finish(), text.len());
     }
@@ -271,7 +302,20 @@ mod tests {
 
     #[test]
     fn unjudged_text_stops_the_walk_without_a_panic() {
-        for text in [&b"{"[..], b"{\"", b"{\"a", b"{\"a\"", b"{\"a\":", b"{a:1}", b"[1 2]", b"[", b"", b"{\"a\\", b"]", b"}"] {
+        for text in [
+            &b"{"[..],
+            b"{\"",
+            b"{\"a",
+            b"{\"a\"",
+            b"{\"a\":",
+            b"{a:1}",
+            b"[1 2]",
+            b"[",
+            b"",
+            b"{\"a\\",
+            b"]",
+            b"}",
+        ] {
             let mut members = Members::new(text, 0);
             while members.next().is_some() {}
             members.finish();

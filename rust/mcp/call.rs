@@ -25,15 +25,24 @@ impl Refusal {
     #[must_use]
     pub fn prose(&self) -> String {
         match self {
-            Self::Json { error, .. } if error.kind == Kind::UnexpectedEnd => "invalid JSON: unexpected end of input".into(),
+            Self::Json { error, .. } if error.kind == Kind::UnexpectedEnd => {
+                "invalid JSON: unexpected end of input".into()
+            }
             Self::Json { error, place } if error.kind == Kind::NotFinite && !place.is_empty() => {
-                format!("invalid JSON at offset {}: field \"{place}\": {}", error.offset + 1, error.kind.prose())
+                format!(
+                    "invalid JSON at offset {}: field \"{place}\": {}",
+                    error.offset + 1,
+                    error.kind.prose()
+                )
             }
             Self::Json { error, .. } => format!("invalid JSON at offset {}: {}", error.offset + 1, error.kind.prose()),
             Self::NotAnObject(got) => format!("expected object at the top level, got {got}"),
             Self::Trailing => "trailing data after the JSON arguments".into(),
             Self::Repeated { place, offset } => {
-                format!("field \"{place}\": given twice (the second time at offset {})", offset + 1)
+                format!(
+                    "field \"{place}\": given twice (the second time at offset {})",
+                    offset + 1
+                )
             }
             Self::LoneSurrogate { place, offset } => {
                 format!("field \"{place}\": half of a surrogate pair at offset {}", offset + 1)
@@ -51,7 +60,10 @@ pub fn check(text: &[u8]) -> Result<Cow<'_, [u8]>, Refusal> {
     if matches!(&text[start..], b"") || text[start..].trim_ascii_end() == b"null" {
         return Ok(Cow::Borrowed(b"{}"));
     }
-    let broken = |error: Error| Refusal::Json { error, place: path(text, error.offset) };
+    let broken = |error: Error| Refusal::Json {
+        error,
+        place: path(text, error.offset),
+    };
     scan::checked(text).map_err(broken)?;
     let mut names = Names::new(text);
     let end = scan::value(text, start, DEPTH, &mut names).map_err(broken)?;
@@ -62,10 +74,16 @@ pub fn check(text: &[u8]) -> Result<Cow<'_, [u8]>, Refusal> {
         return Err(Refusal::Trailing);
     }
     if let Some(&offset) = names.repeated.first() {
-        return Err(Refusal::Repeated { place: path(text, offset), offset });
+        return Err(Refusal::Repeated {
+            place: path(text, offset),
+            offset,
+        });
     }
     if let Some(offset) = names.lone_surrogate {
-        return Err(Refusal::LoneSurrogate { place: path(text, offset), offset });
+        return Err(Refusal::LoneSurrogate {
+            place: path(text, offset),
+            offset,
+        });
     }
     Ok(Cow::Borrowed(&text[start..end]))
 }
@@ -121,7 +139,10 @@ mod tests {
 
     #[test]
     fn what_is_sent_is_what_came() {
-        for text in [r#"{"z":1,"a":[2,3],"nested":{"k":"v"}}"#, r#"{"x":1E400,"y":-0,"m":1.50,"é":"\u00e9"}"#] {
+        for text in [
+            r#"{"z":1,"a":[2,3],"nested":{"k":"v"}}"#,
+            r#"{"x":1E400,"y":-0,"m":1.50,"é":"\u00e9"}"#,
+        ] {
             assert_eq!(check(format!(" {text}\n").as_bytes()).as_deref(), Ok(text.as_bytes()));
         }
     }
@@ -138,11 +159,26 @@ mod tests {
             ("{\"a\":1}{\"a\":2}", "trailing data after the JSON arguments"),
             ("{\"a\":1} thanks", "trailing data after the JSON arguments"),
             ("{\"a\":1,}", "invalid JSON at offset 8: unexpected character"),
-            ("```json\n{\"a\":1}\n```", "invalid JSON at offset 1: unexpected character"),
-            ("{\"x\":{\"z\":NaN}}", "invalid JSON at offset 11: field \"x.z\": NaN and Infinity are not JSON"),
-            ("{\"path\":\"/var/x\",\"path\":\"/etc\"}", "field \"path\": given twice (the second time at offset 19)"),
-            ("{\"o\":[{\"p\":1,\"\\u0070\":2}]}", "field \"o.0.p\": given twice (the second time at offset 15)"),
-            ("{\"msg\":\"cut \\ud83d\"}", "field \"msg\": half of a surrogate pair at offset 13"),
+            (
+                "```json\n{\"a\":1}\n```",
+                "invalid JSON at offset 1: unexpected character",
+            ),
+            (
+                "{\"x\":{\"z\":NaN}}",
+                "invalid JSON at offset 11: field \"x.z\": NaN and Infinity are not JSON",
+            ),
+            (
+                "{\"path\":\"/var/x\",\"path\":\"/etc\"}",
+                "field \"path\": given twice (the second time at offset 19)",
+            ),
+            (
+                "{\"o\":[{\"p\":1,\"\\u0070\":2}]}",
+                "field \"o.0.p\": given twice (the second time at offset 15)",
+            ),
+            (
+                "{\"msg\":\"cut \\ud83d\"}",
+                "field \"msg\": half of a surrogate pair at offset 13",
+            ),
         ] {
             assert_eq!(refusal(text).as_deref(), Some(expected), "{text}");
         }
@@ -150,7 +186,9 @@ mod tests {
             check(b"{\"a\":\"\xFF\"}").map_err(|refusal| refusal.prose()),
             Err("invalid JSON at offset 7: invalid UTF-8".into())
         );
-        assert!(refusal(&("{\"a\":".repeat(257) + "1" + &"}".repeat(257))).is_some_and(|text| text.contains("256 levels")));
+        assert!(
+            refusal(&("{\"a\":".repeat(257) + "1" + &"}".repeat(257))).is_some_and(|text| text.contains("256 levels"))
+        );
     }
 
     #[test]
@@ -160,6 +198,9 @@ mod tests {
             String::from_utf8_lossy(&line),
             "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/call\",\"params\":{\"name\":\"a\\u0062\",\"arguments\":{ \"x\": 1.50},\"_meta\":{\"k\":1}}}\n"
         );
-        assert_eq!(request(1, "tools/list", b"", 0, |_| {}), b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\",\"params\":{}}\n");
+        assert_eq!(
+            request(1, "tools/list", b"", 0, |_| {}),
+            b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\",\"params\":{}}\n"
+        );
     }
 }

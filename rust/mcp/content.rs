@@ -14,10 +14,19 @@ use crate::json::walk::Members;
 pub enum Kind<'a> {
     Text(&'a [u8]),
     /// Image or audio: the word, the MIME type, the base64 text and the size of what it encodes.
-    Media { word: &'static str, mime_type: &'a [u8], data: &'a [u8], size: usize },
+    Media {
+        word: &'static str,
+        mime_type: &'a [u8],
+        data: &'a [u8],
+        size: usize,
+    },
     /// An embedded resource, by what it carries.
     Resource(Resource<'a>),
-    Link { uri: &'a [u8], name: Option<&'a [u8]>, mime_type: Option<&'a [u8]> },
+    Link {
+        uri: &'a [u8],
+        name: Option<&'a [u8]>,
+        mime_type: Option<&'a [u8]>,
+    },
     Unsupported(&'a [u8]),
     Broken(String),
 }
@@ -109,12 +118,19 @@ fn kind(block: &[u8]) -> Result<Kind<'_>, String> {
 fn media<'a>(word: &'static str, parts: &Parts<'a>) -> Result<Kind<'a>, String> {
     let data = required(parts.data, "data")?;
     let size = decoded_size(data).ok_or("data is not base64")?;
-    Ok(Kind::Media { word, mime_type: required(parts.mime_type, "mimeType")?, data, size })
+    Ok(Kind::Media {
+        word,
+        mime_type: required(parts.mime_type, "mimeType")?,
+        data,
+        size,
+    })
 }
 
 fn resource(value: Option<&[u8]>) -> Result<Resource<'_>, String> {
     // A resource that is missing is an empty marker, as the reference has it: nothing else can be said of it.
-    let Some(value) = value.filter(|value| *value != b"null") else { return Ok(Resource::default()) };
+    let Some(value) = value.filter(|value| *value != b"null") else {
+        return Ok(Resource::default());
+    };
     if value.first() != Some(&b'{') {
         return Err(format!("resource is {}, not an object", article(word(value))));
     }
@@ -137,7 +153,9 @@ pub fn decoded_size(data: &[u8]) -> Option<usize> {
     let data = unescape(data);
     let padding = data.iter().rev().take(2).take_while(|byte| **byte == b'=').count();
     let digits = &data[..data.len() - padding];
-    let valid = digits.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/'));
+    let valid = digits
+        .iter()
+        .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/'));
     let rest = digits.len() % 4;
     let padded = padding == 0 || (digits.len() + padding).is_multiple_of(4);
     (valid && rest != 1 && padded).then_some(digits.len() / 4 * 3 + rest.saturating_sub(1))
@@ -149,7 +167,9 @@ pub fn decode_base64(data: &[u8]) -> Vec<u8> {
     let data = unescape(data);
     let mut out = Vec::with_capacity(data.len() / 4 * 3 + 2);
     for group in data.split(|byte| *byte == b'=').next().unwrap_or_default().chunks(4) {
-        let bits = group.iter().fold(0_u32, |bits, byte| bits << 6 | u32::from(sextet(*byte)));
+        let bits = group
+            .iter()
+            .fold(0_u32, |bits, byte| bits << 6 | u32::from(sextet(*byte)));
         let bytes = (bits << (6 * (4 - group.len()))).to_be_bytes();
         out.extend_from_slice(&bytes[1..group.len()]);
     }
@@ -171,10 +191,12 @@ const fn sextet(byte: u8) -> u8 {
 pub fn line<'a>(kind: &Kind<'a>, expand: bool) -> Cow<'a, str> {
     match kind {
         Kind::Text(text) => decode(text),
-        Kind::Media { word, mime_type, size, .. } => format!("[{word} {}, {size} bytes]", decode(mime_type)).into(),
-        Kind::Resource(Resource { uri, text: Some(text), .. }) if expand => {
-            format!("[resource {}]\n{}", decode(uri), decode(text)).into()
-        }
+        Kind::Media {
+            word, mime_type, size, ..
+        } => format!("[{word} {}, {size} bytes]", decode(mime_type)).into(),
+        Kind::Resource(Resource {
+            uri, text: Some(text), ..
+        }) if expand => format!("[resource {}]\n{}", decode(uri), decode(text)).into(),
         Kind::Resource(Resource { uri, .. }) | Kind::Link { uri, .. } => format!("[resource {}]", decode(uri)).into(),
         Kind::Unsupported(kind) => format!("[unsupported block: {}]", decode(kind)).into(),
         Kind::Broken(why) => format!("[broken block: {why}]").into(),
@@ -204,32 +226,71 @@ mod tests {
     fn every_block_has_its_line() {
         for (block, expected) in [
             (r#"{"type":"text","text":"a\nb"}"#, "a\nb"),
-            (r#"{"type":"image","data":"AAECAwQFBgcI","mimeType":"image/png"}"#, "[image image/png, 9 bytes]"),
-            (r#"{"mimeType":"audio/wav","data":"UklGRg==","type":"audio"}"#, "[audio audio/wav, 4 bytes]"),
-            (r#"{"type":"image","data":"AA\/+","mimeType":"image/png"}"#, "[image image/png, 3 bytes]"),
-            (r#"{"type":"resource","resource":{"uri":"n://1","text":"T"}}"#, "[resource n://1]"),
-            (r#"{"type":"resource","resource":{"uri":"n://2","blob":"AAEC"}}"#, "[resource n://2]"),
+            (
+                r#"{"type":"image","data":"AAECAwQFBgcI","mimeType":"image/png"}"#,
+                "[image image/png, 9 bytes]",
+            ),
+            (
+                r#"{"mimeType":"audio/wav","data":"UklGRg==","type":"audio"}"#,
+                "[audio audio/wav, 4 bytes]",
+            ),
+            (
+                r#"{"type":"image","data":"AA\/+","mimeType":"image/png"}"#,
+                "[image image/png, 3 bytes]",
+            ),
+            (
+                r#"{"type":"resource","resource":{"uri":"n://1","text":"T"}}"#,
+                "[resource n://1]",
+            ),
+            (
+                r#"{"type":"resource","resource":{"uri":"n://2","blob":"AAEC"}}"#,
+                "[resource n://2]",
+            ),
             (r#"{"type":"resource"}"#, "[resource ]"),
-            (r#"{"type":"resource_link","uri":"n://3","name":"r"}"#, "[resource n://3]"),
+            (
+                r#"{"type":"resource_link","uri":"n://3","name":"r"}"#,
+                "[resource n://3]",
+            ),
             (r#"{"type":"video","data":"AA=="}"#, "[unsupported block: video]"),
             (r#"{"text":"x"}"#, "[broken block: no type]"),
             (r#"{"type":"text"}"#, "[broken block: no text]"),
-            (r#"{"type":"text","text":5}"#, "[broken block: text is a number, not a string]"),
-            (r#"{"type":"image","data":"A","mimeType":"image/png"}"#, "[broken block: data is not base64]"),
-            (r#"{"type":"image","data":"A*==","mimeType":"image/png"}"#, "[broken block: data is not base64]"),
+            (
+                r#"{"type":"text","text":5}"#,
+                "[broken block: text is a number, not a string]",
+            ),
+            (
+                r#"{"type":"image","data":"A","mimeType":"image/png"}"#,
+                "[broken block: data is not base64]",
+            ),
+            (
+                r#"{"type":"image","data":"A*==","mimeType":"image/png"}"#,
+                "[broken block: data is not base64]",
+            ),
             (r#"{"type":"image","data":"AAEC"}"#, "[broken block: no mimeType]"),
-            (r#"{"type":"resource","resource":7}"#, "[broken block: resource is a number, not an object]"),
+            (
+                r#"{"type":"resource","resource":7}"#,
+                "[broken block: resource is a number, not an object]",
+            ),
             ("7", "[broken block: a number, not an object]"),
             ("null", "[broken block: null, not an object]"),
         ] {
             assert_eq!(shown(block, false), expected, "{block}");
         }
-        assert_eq!(shown(r##"{"type":"resource","resource":{"uri":"n://1","text":"# T"}}"##, true), "[resource n://1]\n# T");
+        assert_eq!(
+            shown(r##"{"type":"resource","resource":{"uri":"n://1","text":"# T"}}"##, true),
+            "[resource n://1]\n# T"
+        );
     }
 
     #[test]
     fn base64_is_checked_and_decoded() {
-        for (text, bytes) in [("", &b""[..]), ("AA==", b"\0"), ("AA", b"\0"), ("UklGRg==", b"RIFF"), ("+/+/", b"\xfb\xff\xbf")] {
+        for (text, bytes) in [
+            ("", &b""[..]),
+            ("AA==", b"\0"),
+            ("AA", b"\0"),
+            ("UklGRg==", b"RIFF"),
+            ("+/+/", b"\xfb\xff\xbf"),
+        ] {
             assert_eq!(decoded_size(text.as_bytes()), Some(bytes.len()), "{text}");
             assert_eq!(decode_base64(text.as_bytes()), bytes, "{text}");
         }

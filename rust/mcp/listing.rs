@@ -15,7 +15,10 @@ pub struct Span(u32, u32);
 impl Span {
     #[must_use]
     pub fn new(start: usize, end: usize) -> Self {
-        Self(u32::try_from(start).unwrap_or_default(), u32::try_from(end).unwrap_or_default())
+        Self(
+            u32::try_from(start).unwrap_or_default(),
+            u32::try_from(end).unwrap_or_default(),
+        )
     }
 
     #[must_use]
@@ -87,7 +90,11 @@ pub struct Page {
 /// # Errors
 /// Prose, when there is no list of tools to read.
 pub fn page(text: &Bytes, start: usize, judged: bool) -> Result<Page, String> {
-    let mut page = Page { entries: Vec::new(), next_cursor: None, warnings: Vec::new() };
+    let mut page = Page {
+        entries: Vec::new(),
+        next_cursor: None,
+        warnings: Vec::new(),
+    };
     let mut found = false;
     let mut members = Members::new(text, start);
     while let Some((name, value)) = members.next() {
@@ -114,13 +121,20 @@ pub fn page(text: &Bytes, start: usize, judged: bool) -> Result<Page, String> {
                 match cursor.first() {
                     Some(b'"') => page.next_cursor = Some(cursor),
                     Some(b'n') => {}
-                    _ => page.warnings.push(format!("the server's nextCursor is {}, not a string", article(word(&cursor)))),
+                    _ => page.warnings.push(format!(
+                        "the server's nextCursor is {}, not a string",
+                        article(word(&cursor))
+                    )),
                 }
             }
             _ => {}
         }
     }
-    if found { Ok(page) } else { Err("the server's answer has no list of tools".into()) }
+    if found {
+        Ok(page)
+    } else {
+        Err("the server's answer has no list of tools".into())
+    }
 }
 
 /// Reads the entry at `start`; gives the offset behind it.
@@ -141,7 +155,13 @@ fn entry(text: &Bytes, start: usize, judged: bool) -> (Entry, usize) {
     let mut members = Members::new(text, start);
     while let Some((name, value)) = members.next() {
         let first = text.get(value).copied();
-        let span = |end: usize| if first == Some(b'n') { Span::default() } else { Span::new(value - start, end - start) };
+        let span = |end: usize| {
+            if first == Some(b'n') {
+                Span::default()
+            } else {
+                Span::new(value - start, end - start)
+            }
+        };
         match name {
             b"name" => {
                 let end = members.extent().end;
@@ -151,7 +171,11 @@ fn entry(text: &Bytes, start: usize, judged: bool) -> (Entry, usize) {
                 let (extent, fault) = schema::root(text, value);
                 members.resume(extent.end);
                 entry.input_schema = span(extent.end);
-                schema_fault = if first == Some(b'n') { Some(schema::Fault::Empty) } else { fault };
+                schema_fault = if first == Some(b'n') {
+                    Some(schema::Fault::Empty)
+                } else {
+                    fault
+                };
             }
             b"title" => entry.title = span(members.extent().end),
             b"description" => entry.description = span(members.extent().end),
@@ -164,7 +188,11 @@ fn entry(text: &Bytes, start: usize, judged: bool) -> (Entry, usize) {
             _ => {}
         }
     }
-    let end = if text.get(start) == Some(&b'{') { members.finish() } else { crate::json::walk::skip(text, start).end };
+    let end = if text.get(start) == Some(&b'{') {
+        members.finish()
+    } else {
+        crate::json::walk::skip(text, start).end
+    };
     entry.text = text.slice(start..end);
     entry.fault = fault(&entry, judged, schema_fault);
     (entry, end)
@@ -241,7 +269,11 @@ fn odd_annotations(value: &[u8]) -> Vec<String> {
     while let Some((name, start)) = members.next() {
         let hint = &value[start..members.extent().end];
         if name.ends_with(b"Hint") && !matches!(hint, b"true" | b"false" | b"null") {
-            out.push(format!("the annotation {} is {}, not a boolean", decode(name), article(word(hint))));
+            out.push(format!(
+                "the annotation {} is {}, not a boolean",
+                decode(name),
+                article(word(hint))
+            ));
         }
     }
     if members.broken() {
@@ -276,7 +308,11 @@ mod tests {
             "annotations":{"readOnlyHint":"yes"}},"b7",null,{"name":"","inputSchema":{"type":"object"}}],"nextCursor":""}"#,
             true,
         );
-        let faults: Vec<_> = page.entries.iter().map(|entry| entry.fault.as_ref().map(Fault::prose)).collect();
+        let faults: Vec<_> = page
+            .entries
+            .iter()
+            .map(|entry| entry.fault.as_ref().map(Fault::prose))
+            .collect();
         let expected = [
             None,
             Some("toolwire: ParseSchema: empty schema"),
@@ -290,8 +326,14 @@ mod tests {
             Some("empty name"),
         ];
         assert_eq!(faults, expected.map(|fault| fault.map(str::to_owned)));
-        assert_eq!(page.entries[4].warnings(), ["schema: \"required\" is not a list of names"]);
-        assert_eq!(page.entries[6].warnings(), ["the annotation readOnlyHint is a string, not a boolean"]);
+        assert_eq!(
+            page.entries[4].warnings(),
+            ["schema: \"required\" is not a list of names"]
+        );
+        assert_eq!(
+            page.entries[6].warnings(),
+            ["the annotation readOnlyHint is a string, not a boolean"]
+        );
         assert_eq!(page.next_cursor.as_deref(), Some(&b"\"\""[..]));
     }
 
@@ -299,12 +341,17 @@ mod tests {
     fn members_keep_their_bytes_in_any_order() {
         let schema = r#"{"z":1.50,"type":"object","a":{"maximum":9007199254740993}}"#;
         let page = read(
-            &format!(r#"{{"nextCursor":null,"tools":[{{"inputSchema": {schema} ,"description":"d\u00e9","name":"n\u0061",
-            "annotations":{{"readOnlyHint":true}},"outputSchema":{{"type":"integer"}},"_meta":{{"k":1}},"title":"T"}}]}}"#),
+            &format!(
+                r#"{{"nextCursor":null,"tools":[{{"inputSchema": {schema} ,"description":"d\u00e9","name":"n\u0061",
+            "annotations":{{"readOnlyHint":true}},"outputSchema":{{"type":"integer"}},"_meta":{{"k":1}},"title":"T"}}]}}"#
+            ),
             true,
         );
         let entry = &page.entries[0];
-        assert_eq!((entry.fault.as_ref(), entry.read_only, entry.name().as_str()), (None, true, "na"));
+        assert_eq!(
+            (entry.fault.as_ref(), entry.read_only, entry.name().as_str()),
+            (None, true, "na")
+        );
         assert_eq!(entry.name.of(&entry.text), Some(&br#""n\u0061""#[..]));
         assert_eq!(entry.input_schema.of(&entry.text), Some(schema.as_bytes()));
         assert_eq!(entry.output_schema.of(&entry.text), Some(&br#"{"type":"integer"}"#[..]));
@@ -319,13 +366,19 @@ mod tests {
             false,
         );
         assert!(matches!(page.entries[0].fault, Some(Fault::Json(_))));
-        assert_eq!((page.entries[1].fault.as_ref(), page.entries[1].name()), (None, "b".into()));
+        assert_eq!(
+            (page.entries[1].fault.as_ref(), page.entries[1].name()),
+            (None, "b".into())
+        );
     }
 
     #[test]
     fn a_page_without_a_list_is_an_error() {
         for text in ["{}", r#"{"tools":{}}"#, r#"{"tools":"x"}"#] {
-            assert!(page(&Bytes::copy_from_slice(text.as_bytes()), 0, true).is_err(), "{text}");
+            assert!(
+                page(&Bytes::copy_from_slice(text.as_bytes()), 0, true).is_err(),
+                "{text}"
+            );
         }
         assert_eq!(read(r#"{"tools":null,"nextCursor":5}"#, true).warnings.len(), 2);
     }

@@ -49,10 +49,19 @@ mod tests {
         let params = br#"{"name":"x","_meta":{"progressToken":1,"io.modelcontextprotocol/protocolVersion":"2026-07-28",
             "traceparent":"00","io.modelcontextprotocol/logLevel":"debug","io.modelcontextprotocol/clientInfo":{"name":"n"}}}"#;
         assert_eq!(
-            envelope(params).map(|text| String::from_utf8_lossy(&text).into_owned()).as_deref(),
-            Some(r#""io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"n"}"#)
+            envelope(params)
+                .map(|text| String::from_utf8_lossy(&text).into_owned())
+                .as_deref(),
+            Some(
+                r#""io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"n"}"#
+            )
         );
-        for params in [&br#"{"_meta":{"progressToken":1}}"#[..], b"{}", b"[]", br#"{"_meta":null}"#] {
+        for params in [
+            &br#"{"_meta":{"progressToken":1}}"#[..],
+            b"{}",
+            b"[]",
+            br#"{"_meta":null}"#,
+        ] {
             assert_eq!(envelope(params), None);
         }
     }

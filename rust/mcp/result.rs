@@ -92,9 +92,15 @@ impl CallResult {
     /// The blocks' spans in `text`. A content that is no list is one block, which is broken.
     #[must_use]
     pub fn blocks(&self) -> Vec<(usize, usize)> {
-        let Some(content) = self.content.of(&self.text) else { return Vec::new() };
+        let Some(content) = self.content.of(&self.text) else {
+            return Vec::new();
+        };
         let start = content.as_ptr() as usize - self.text.as_ptr() as usize;
-        if content[0] == b'[' { content::blocks(&self.text, start) } else { vec![(start, start + content.len())] }
+        if content[0] == b'[' {
+            content::blocks(&self.text, start)
+        } else {
+            vec![(start, start + content.len())]
+        }
     }
 
     /// The structured value, unless it is absent or null.
@@ -167,7 +173,6 @@ fn compacted(value: &[u8]) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -184,20 +189,48 @@ mod tests {
     fn rows_d4_to_d17_of_the_spec() {
         for (text, expected) in [
             (r#"{"content":[{"type":"text","text":"3 hits"}]}"#, "3 hits"),
-            (r#"{"content":[{"type":"text","text":"one"},{"type":"text","text":"two"}]}"#, "one\ntwo"),
-            (r#"{"content":[{"type":"text","text":"x"}],"structuredContent":{ "a": 1.50 }}"#, r#"{"a":1.50}"#),
+            (
+                r#"{"content":[{"type":"text","text":"one"},{"type":"text","text":"two"}]}"#,
+                "one\ntwo",
+            ),
+            (
+                r#"{"content":[{"type":"text","text":"x"}],"structuredContent":{ "a": 1.50 }}"#,
+                r#"{"a":1.50}"#,
+            ),
             (r#"{"content":[{"type":"text","text":"t"}],"structuredContent":0}"#, "0"),
-            (r#"{"content":[{"type":"text","text":"t"}],"structuredContent":false}"#, "false"),
-            (r#"{"content":[{"type":"text","text":"t"}],"structuredContent":""}"#, r#""""#),
-            (r#"{"content":[{"type":"text","text":"t"}],"structuredContent":[]}"#, "[]"),
-            (r#"{"content":[{"type":"text","text":"t"}],"structuredContent":{}}"#, "{}"),
-            (r#"{"content":[{"type":"text","text":"t"}],"structuredContent":null}"#, "t"),
+            (
+                r#"{"content":[{"type":"text","text":"t"}],"structuredContent":false}"#,
+                "false",
+            ),
+            (
+                r#"{"content":[{"type":"text","text":"t"}],"structuredContent":""}"#,
+                r#""""#,
+            ),
+            (
+                r#"{"content":[{"type":"text","text":"t"}],"structuredContent":[]}"#,
+                "[]",
+            ),
+            (
+                r#"{"content":[{"type":"text","text":"t"}],"structuredContent":{}}"#,
+                "{}",
+            ),
+            (
+                r#"{"content":[{"type":"text","text":"t"}],"structuredContent":null}"#,
+                "t",
+            ),
             (r#"{"content":[]}"#, ""),
-            (r#"{"content":[],"isError":true,"structuredContent":{"code":5}}"#, r#"{"code":5}"#),
-            (r#"{"content":[{"type":"text","text":"quota"}],"isError":true,"structuredContent":{"retry_s":30}}"#,
-             "quota\n{\"retry_s\":30}"),
-            (r#"{"content":[{"type":"text","text":"a"},{"type":"video"},{"type":"text","text":"b"}]}"#,
-             "a\n[unsupported block: video]\nb"),
+            (
+                r#"{"content":[],"isError":true,"structuredContent":{"code":5}}"#,
+                r#"{"code":5}"#,
+            ),
+            (
+                r#"{"content":[{"type":"text","text":"quota"}],"isError":true,"structuredContent":{"retry_s":30}}"#,
+                "quota\n{\"retry_s\":30}",
+            ),
+            (
+                r#"{"content":[{"type":"text","text":"a"},{"type":"video"},{"type":"text","text":"b"}]}"#,
+                "a\n[unsupported block: video]\nb",
+            ),
         ] {
             assert_eq!(shown(text, Render::Default), expected, "{text}");
         }
@@ -217,11 +250,20 @@ mod tests {
     #[test]
     fn d9_a_result_without_content_is_read_with_a_warning() {
         let missing = result(r#"{"structuredContent":{"a":1}}"#);
-        assert_eq!((missing.render(Render::Default).as_str(), missing.all_warnings()), ("{\"a\":1}", vec!["content is missing".into()]));
+        assert_eq!(
+            (missing.render(Render::Default).as_str(), missing.all_warnings()),
+            ("{\"a\":1}", vec!["content is missing".into()])
+        );
         assert_eq!(result(r#"{"content":null}"#).all_warnings(), ["content is null"]);
         let odd = result(r#"{"content":"hello"}"#);
-        assert_eq!(odd.all_warnings(), ["content is not a list", "content[0]: a string, not an object"]);
-        assert_eq!(result(r#"{"toolResult":{"content":[]}}"#).all_warnings(), ["content is missing"]);
+        assert_eq!(
+            odd.all_warnings(),
+            ["content is not a list", "content[0]: a string, not an object"]
+        );
+        assert_eq!(
+            result(r#"{"toolResult":{"content":[]}}"#).all_warnings(),
+            ["content is missing"]
+        );
     }
 
     #[test]

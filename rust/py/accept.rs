@@ -46,7 +46,10 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Text {
         }
         match PyBuffer::<u8>::get(&object.to_owned()) {
             Ok(buffer) => Ok(Self::Copied(buffer.to_vec(object.py())?)),
-            Err(_) => Err(PyTypeError::new_err(format!("expected bytes or str, got {}", object.get_type().name()?))),
+            Err(_) => Err(PyTypeError::new_err(format!(
+                "expected bytes or str, got {}",
+                object.get_type().name()?
+            ))),
         }
     }
 }
@@ -58,5 +61,9 @@ pub fn refused(prose: impl Into<String>, kind: &'static str, offset: i64) -> PyE
 
 /// A JSON error with its place.
 pub fn json_error(error: crate::error::Error) -> PyErr {
-    refused(error.to_string(), error.kind.word(), i64::try_from(error.offset).unwrap_or(-1))
+    refused(
+        error.to_string(),
+        error.kind.word(),
+        i64::try_from(error.offset).unwrap_or(-1),
+    )
 }

@@ -41,7 +41,11 @@ impl Inbound {
     /// The frames that `chunk` completes, in order.
     fn feed(&self, py: Python<'_>, chunk: PyBackedBytes) -> Vec<Frame> {
         // A chunk is small, but it may end a line that is not.
-        let frames = if chunk.len() >= DETACH { py.detach(|| self.state().feed(&chunk)) } else { self.state().feed(&chunk) };
+        let frames = if chunk.len() >= DETACH {
+            py.detach(|| self.state().feed(&chunk))
+        } else {
+            self.state().feed(&chunk)
+        };
         frames.into_iter().map(Frame).collect()
     }
 
@@ -181,7 +185,11 @@ impl Frame {
         let mut members = Members::new(text, start);
         while let Some((name, start)) = members.next() {
             let value = &text[start..members.extent().end];
-            let number = || std::str::from_utf8(value).ok().and_then(|text| text.parse::<f64>().ok());
+            let number = || {
+                std::str::from_utf8(value)
+                    .ok()
+                    .and_then(|text| text.parse::<f64>().ok())
+            };
             match name {
                 b"progressToken" => {
                     if let Id::Integer(number) = envelope::id(value) {
@@ -216,18 +224,26 @@ impl Frame {
         let start = judged.or_else(|| result_of_broken(text)).unwrap_or(text.len());
         let read = || listing::page(text, start, judged.is_some());
         let page = if text.len() >= DETACH { py.detach(read) } else { read() };
-        page.map_err(pyo3::exceptions::PyValueError::new_err).and_then(|page| Page::new(py, page))
+        page.map_err(pyo3::exceptions::PyValueError::new_err)
+            .and_then(|page| Page::new(py, page))
     }
 
     /// The result of a `tools/call`. Raises `ValueError` with prose when it nests too deep.
     fn call_result(&self) -> PyResult<CallResult> {
-        let start = self.0.envelope.result.as_ref().map_or(self.0.text.len(), |span| span.start);
-        result::CallResult::read(&self.0.text, start).map(CallResult).map_err(|depth| {
-            pyo3::exceptions::PyValueError::new_err(format!(
-                "the result nests {depth} levels deep, over the limit of {}",
-                crate::limits::DEPTH
-            ))
-        })
+        let start = self
+            .0
+            .envelope
+            .result
+            .as_ref()
+            .map_or(self.0.text.len(), |span| span.start);
+        result::CallResult::read(&self.0.text, start)
+            .map(CallResult)
+            .map_err(|depth| {
+                pyo3::exceptions::PyValueError::new_err(format!(
+                    "the result nests {depth} levels deep, over the limit of {}",
+                    crate::limits::DEPTH
+                ))
+            })
     }
 }
 
@@ -247,7 +263,10 @@ fn result_of_broken(text: &[u8]) -> Option<usize> {
 pub fn read_message(text: &[u8]) -> PyResult<Frame> {
     let (start, end) = document(text, usize::MAX, &mut Nothing).map_err(json_error)?;
     let (envelope, _) = envelope::read(text, start).map_err(json_error)?;
-    Ok(Frame(inbound::Frame { text: Bytes::copy_from_slice(&text[start..end]), envelope }))
+    Ok(Frame(inbound::Frame {
+        text: Bytes::copy_from_slice(&text[start..end]),
+        envelope,
+    }))
 }
 
 /// The result of a `tools/call` that came as a value of its own. Raises `JsonError`, and `ValueError` on depth.
@@ -267,5 +286,8 @@ fn result_frame(text: &[u8]) -> PyResult<Frame> {
     let mut envelope = envelope::Envelope::broken(envelope::Fault::NoBody, Id::Absent);
     envelope.kind = Kind::Result;
     envelope.result = Some(0..end - start);
-    Ok(Frame(inbound::Frame { text: Bytes::copy_from_slice(&text[start..end]), envelope }))
+    Ok(Frame(inbound::Frame {
+        text: Bytes::copy_from_slice(&text[start..end]),
+        envelope,
+    }))
 }

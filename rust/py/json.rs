@@ -47,7 +47,11 @@ pub fn check_arguments<'py>(py: Python<'py>, arguments: Text) -> PyResult<Bound<
 }
 
 fn checked<'a>(py: Python<'_>, arguments: &'a [u8]) -> PyResult<Cow<'a, [u8]>> {
-    let checked = if arguments.len() > DETACH { py.detach(|| call::check(arguments)) } else { call::check(arguments) };
+    let checked = if arguments.len() > DETACH {
+        py.detach(|| call::check(arguments))
+    } else {
+        call::check(arguments)
+    };
     checked.map_err(|refusal| {
         let (kind, offset) = match &refusal {
             call::Refusal::Json { error, .. } => (error.kind.word(), error.offset),

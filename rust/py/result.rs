@@ -22,7 +22,11 @@ impl CallResult {
             "content" => Render::Content,
             "structured" => Render::Structured,
             "both" => Render::Both,
-            _ => return Err(PyValueError::new_err(format!("no rule {rule:?}: default, auto, content, structured, both"))),
+            _ => {
+                return Err(PyValueError::new_err(format!(
+                    "no rule {rule:?}: default, auto, content, structured, both"
+                )));
+            }
         };
         Ok(self.0.render(rule))
     }
@@ -61,7 +65,11 @@ impl CallResult {
     /// The blocks of the content, in order.
     fn blocks(&self) -> Vec<Block> {
         let blocks = self.0.blocks().into_iter();
-        blocks.map(|(start, end)| Block { text: self.0.text.slice(start..end) }).collect()
+        blocks
+            .map(|(start, end)| Block {
+                text: self.0.text.slice(start..end),
+            })
+            .collect()
     }
 }
 
@@ -135,9 +143,10 @@ impl Block {
     #[getter]
     fn data<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
         match content::read(&self.text) {
-            Kind::Media { data, .. } | Kind::Resource(Resource { blob: Some((data, _)), .. }) => {
-                Some(PyBytes::new(py, &content::decode_base64(data)))
-            }
+            Kind::Media { data, .. }
+            | Kind::Resource(Resource {
+                blob: Some((data, _)), ..
+            }) => Some(PyBytes::new(py, &content::decode_base64(data))),
             _ => None,
         }
     }
@@ -146,7 +155,10 @@ impl Block {
     #[getter]
     fn size(&self) -> Option<usize> {
         match content::read(&self.text) {
-            Kind::Media { size, .. } | Kind::Resource(Resource { blob: Some((_, size)), .. }) => Some(size),
+            Kind::Media { size, .. }
+            | Kind::Resource(Resource {
+                blob: Some((_, size)), ..
+            }) => Some(size),
             _ => None,
         }
     }

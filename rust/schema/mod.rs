@@ -38,7 +38,11 @@ impl Fault {
             Self::Type(got) => {
                 let mut quoted = Vec::new();
                 crate::json::text::quote(got, &mut quoted);
-                format!("top-level type must be \"object\", got {}", String::from_utf8_lossy(&quoted)).into()
+                format!(
+                    "top-level type must be \"object\", got {}",
+                    String::from_utf8_lossy(&quoted)
+                )
+                .into()
             }
             Self::TooDeep(depth) => format!("nested {depth} levels deep, over the limit of {}", limits::DEPTH).into(),
             Self::TooLarge(size) => format!("{size} bytes long, over the limit of {}", limits::SCHEMA).into(),
@@ -91,7 +95,10 @@ pub fn root(text: &[u8], start: usize) -> (Extent, Option<Fault>) {
         };
         return (extent, Some(fault));
     }
-    let extent = Extent { end: members.finish(), depth: depth + 1 };
+    let extent = Extent {
+        end: members.finish(),
+        depth: depth + 1,
+    };
     let fault = match found.map(|span| &text[span]) {
         _ if extent.depth > limits::DEPTH => Some(Fault::TooDeep(extent.depth)),
         _ if extent.end - start > limits::SCHEMA => Some(Fault::TooLarge(extent.end - start)),
@@ -113,12 +120,15 @@ pub fn fingerprint<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String {
         digest.update((part.len() as u64).to_be_bytes());
         digest.update(part);
     }
-    digest.finalize().iter().fold(String::with_capacity(64), |mut text, byte| {
-        for nibble in [byte >> 4, byte & 15] {
-            text.push(char::from_digit(u32::from(nibble), 16).unwrap_or_default());
-        }
-        text
-    })
+    digest
+        .finalize()
+        .iter()
+        .fold(String::with_capacity(64), |mut text, byte| {
+            for nibble in [byte >> 4, byte & 15] {
+                text.push(char::from_digit(u32::from(nibble), 16).unwrap_or_default());
+            }
+            text
+        })
 }
 
 /// Does a text hold half of a surrogate pair anywhere?
@@ -133,9 +143,7 @@ pub fn has_lone_surrogate(judged: &[u8]) -> bool {
     }
     // Without a `\u` there is none, and most texts have none.
     let mut found = Found(false);
-    memchr::memmem::find(judged, b"\\u").is_some()
-        && scan::document(judged, usize::MAX, &mut found).is_ok()
-        && found.0
+    memchr::memmem::find(judged, b"\\u").is_some() && scan::document(judged, usize::MAX, &mut found).is_ok() && found.0
 }
 
 #[cfg(test)]
@@ -143,26 +151,45 @@ mod tests {
     use super::*;
 
     fn refusal(text: &str) -> Option<String> {
-        parse(text.as_bytes()).err().map(|fault| fault.prose().replace("toolwire: ParseSchema: ", ""))
+        parse(text.as_bytes())
+            .err()
+            .map(|fault| fault.prose().replace("toolwire: ParseSchema: ", ""))
     }
 
     #[test]
     fn rows_a1_to_a19_of_the_spec() {
         const GOT_NOTHING: &str = "top-level type must be \"object\", got \"\"";
         for (text, expected) in [
-            ("", "empty schema"), ("  \n", "empty schema"), ("{", "unexpected end of input"),
-            ("{} {}", "trailing data after the schema"), ("{\"type\":\"object\"} x", "trailing data after the schema"),
-            ("[\"object\"]", "the document is not a JSON object"), ("true", "the document is not a JSON object"),
-            ("\"s\"", "the document is not a JSON object"), ("5", "the document is not a JSON object"),
-            ("null", GOT_NOTHING), ("{\"properties\":{}}", GOT_NOTHING), ("{\"type\":[\"object\",\"null\"]}", GOT_NOTHING),
-            ("{\"$ref\":\"#/$defs/x\",\"$defs\":{\"x\":{\"type\":\"object\"}}}", GOT_NOTHING), ("{\"type\":5}", GOT_NOTHING),
-            ("{\"type\":\"string\"}", "top-level type must be \"object\", got \"string\""),
+            ("", "empty schema"),
+            ("  \n", "empty schema"),
+            ("{", "unexpected end of input"),
+            ("{} {}", "trailing data after the schema"),
+            ("{\"type\":\"object\"} x", "trailing data after the schema"),
+            ("[\"object\"]", "the document is not a JSON object"),
+            ("true", "the document is not a JSON object"),
+            ("\"s\"", "the document is not a JSON object"),
+            ("5", "the document is not a JSON object"),
+            ("null", GOT_NOTHING),
+            ("{\"properties\":{}}", GOT_NOTHING),
+            ("{\"type\":[\"object\",\"null\"]}", GOT_NOTHING),
+            (
+                "{\"$ref\":\"#/$defs/x\",\"$defs\":{\"x\":{\"type\":\"object\"}}}",
+                GOT_NOTHING,
+            ),
+            ("{\"type\":5}", GOT_NOTHING),
+            (
+                "{\"type\":\"string\"}",
+                "top-level type must be \"object\", got \"string\"",
+            ),
         ] {
             assert_eq!(refusal(text).as_deref(), Some(expected), "{text}");
         }
         for text in [
-            "{\"type\":\"object\"}", " {\"type\":\"object\",\"$ref\":\"#/$defs/x\"} ", "{\"type\":\"object\",\"required\":\"x\"}",
-            "{\"type\":\"string\",\"type\":\"object\"}", "{\"type\":\"\\u006fbject\"}",
+            "{\"type\":\"object\"}",
+            " {\"type\":\"object\",\"$ref\":\"#/$defs/x\"} ",
+            "{\"type\":\"object\",\"required\":\"x\"}",
+            "{\"type\":\"string\",\"type\":\"object\"}",
+            "{\"type\":\"\\u006fbject\"}",
         ] {
             assert_eq!(refusal(text), None, "{text}");
         }
@@ -172,7 +199,10 @@ mod tests {
     fn a16_a_schema_over_the_depth_is_refused_with_its_depth() {
         let text = |pairs: usize| "{\"type\":\"object\",\"p\":".repeat(pairs) + "1" + &"}".repeat(pairs);
         assert_eq!(refusal(&text(256)), None);
-        assert_eq!(refusal(&text(300)).as_deref(), Some("nested 300 levels deep, over the limit of 256"));
+        assert_eq!(
+            refusal(&text(300)).as_deref(),
+            Some("nested 300 levels deep, over the limit of 256")
+        );
     }
 
     #[test]

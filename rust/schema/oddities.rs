@@ -39,14 +39,25 @@ impl Visitor for Oddities<'_> {
 /// Warnings about a schema, each naming its place.
 #[must_use]
 pub fn warnings(text: &[u8]) -> Vec<String> {
-    let mut seen = Oddities { text, names: Names::new(text), references: Vec::new() };
+    let mut seen = Oddities {
+        text,
+        names: Names::new(text),
+        references: Vec::new(),
+    };
     let _ = scan::document(text, usize::MAX, &mut seen);
     let place = |at: usize| format!("\"{}\"", path(text, at));
-    let mut out: Vec<_> =
-        seen.names.repeated.iter().map(|at| format!("schema: member {} is given twice", place(*at))).collect();
+    let mut out: Vec<_> = seen
+        .names
+        .repeated
+        .iter()
+        .map(|at| format!("schema: member {} is given twice", place(*at)))
+        .collect();
     for at in seen.references {
         if let Some(target) = remote(text, at) {
-            out.push(format!("schema: remote ref {target:?} at {} is never fetched", place(at)));
+            out.push(format!(
+                "schema: remote ref {target:?} at {} is never fetched",
+                place(at)
+            ));
         }
     }
     if let Some(at) = seen.names.lone_surrogate {
@@ -61,7 +72,9 @@ fn remote(text: &[u8], at: usize) -> Option<String> {
     let colon = scan::whitespace(text, at);
     let value = scan::whitespace(text, colon + 1);
     let end = skip(text, value).end;
-    let inner = text.get(value + 1..end.checked_sub(1)?).filter(|_| text[value] == b'"')?;
+    let inner = text
+        .get(value + 1..end.checked_sub(1)?)
+        .filter(|_| text[value] == b'"')?;
     let target = decode(inner);
     (!target.is_empty() && !target.starts_with('#')).then(|| target.into_owned())
 }
@@ -91,18 +104,25 @@ mod tests {
     #[test]
     fn each_oddity_is_named_with_its_place() {
         for (text, expected) in [
-            (r#"{"type":"object","type":"object"}"#, "schema: member \"type\" is given twice"),
+            (
+                r#"{"type":"object","type":"object"}"#,
+                "schema: member \"type\" is given twice",
+            ),
             (
                 r#"{"p":{"$ref":"http://169.254.1.1/s.json"}}"#,
                 "schema: remote ref \"http://169.254.1.1/s.json\" at \"p.$ref\" is never fetched",
             ),
-            (r#"{"p":{"title":"\ud800"}}"#, "schema: half of a surrogate pair at \"p.title\""),
+            (
+                r#"{"p":{"title":"\ud800"}}"#,
+                "schema: half of a surrogate pair at \"p.title\"",
+            ),
             (r#"{"required":null}"#, "schema: \"required\" is not a list of names"),
             (r#"{"required":["a",1]}"#, "schema: \"required\" is not a list of names"),
         ] {
             assert_eq!(warnings(text.as_bytes()), [expected], "{text}");
         }
-        let clean = br##"{"type":"object","properties":{"$ref":{"type":"string"},"x":{"$ref":"#/$defs/x"}},"required":["x"]}"##;
+        let clean =
+            br##"{"type":"object","properties":{"$ref":{"type":"string"},"x":{"$ref":"#/$defs/x"}},"required":["x"]}"##;
         assert_eq!(warnings(clean), [] as [String; 0]);
     }
 }

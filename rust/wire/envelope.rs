@@ -141,7 +141,11 @@ pub fn read(text: &[u8], start: usize) -> Result<(Envelope, usize), Error> {
         }
     }
     message.lone_surrogate = surrogates.0;
-    message.kind = classify(text, &mut message, version.is_some_and(|span| &text[span] == b"\"2.0\""));
+    message.kind = classify(
+        text,
+        &mut message,
+        version.is_some_and(|span| &text[span] == b"\"2.0\""),
+    );
     Ok((message, position))
 }
 
@@ -160,10 +164,18 @@ fn classify(text: &[u8], message: &mut Envelope, versioned: bool) -> Kind {
     }
     if !versioned {
         // Without a version and without an id it is a log line that happens to have a `method` or an `error`.
-        return if message.id == Id::Absent { Kind::Noise } else { Kind::Broken(Fault::NoVersion) };
+        return if message.id == Id::Absent {
+            Kind::Noise
+        } else {
+            Kind::Broken(Fault::NoVersion)
+        };
     }
     if first(&message.method) == Some(b'"') {
-        return if matches!(message.id, Id::Absent | Id::Null) { Kind::Notification } else { Kind::Request };
+        return if matches!(message.id, Id::Absent | Id::Null) {
+            Kind::Notification
+        } else {
+            Kind::Request
+        };
     }
     if let Some(span) = &message.error {
         return match text[span.start] {
@@ -224,7 +236,10 @@ pub struct Glimpse {
 /// Looks at a text that is no message, by its quotes and brackets alone.
 #[must_use]
 pub fn glimpse(text: &[u8]) -> Glimpse {
-    let mut seen = Glimpse { id: Id::Absent, message: false };
+    let mut seen = Glimpse {
+        id: Id::Absent,
+        message: false,
+    };
     let mut members = Members::new(text, 0);
     while let Some((name, start)) = members.next() {
         let end = members.extent().end;
@@ -243,14 +258,20 @@ pub fn glimpse(text: &[u8]) -> Glimpse {
 /// The id of a message whose brackets don't match: the last `"id"` with nothing but scalars behind it.
 #[must_use]
 pub fn last_id(text: &[u8]) -> Id {
-    let Some(found) = memchr::memmem::rfind(text, b"\"id\"") else { return Id::Absent };
+    let Some(found) = memchr::memmem::rfind(text, b"\"id\"") else {
+        return Id::Absent;
+    };
     let colon = whitespace(text, found + 4);
     if text.get(colon) != Some(&b':') {
         return Id::Absent;
     }
     let start = whitespace(text, colon + 1);
     let end = skip(text, start).end;
-    if text[end..].iter().any(|byte| matches!(byte, b'{' | b'[')) { Id::Absent } else { id_at(text, start, end) }
+    if text[end..].iter().any(|byte| matches!(byte, b'{' | b'[')) {
+        Id::Absent
+    } else {
+        id_at(text, start, end)
+    }
 }
 
 /// An id is only believed when its value is itself whole.
@@ -273,20 +294,46 @@ mod tests {
 
     #[test]
     fn the_four_kinds_are_told_apart() {
-        assert_eq!(kind(r#"{"jsonrpc":"2.0","id":1,"method":"m"}"#), (Kind::Request, Id::Integer(1)));
-        assert_eq!(kind(r#"{"method":"m","jsonrpc":"2.0"}"#), (Kind::Notification, Id::Absent));
-        assert_eq!(kind(r#"{"result":{},"jsonrpc":"2.0","id":"a"}"#), (Kind::Result, Id::Text("a".into())));
-        assert_eq!(kind(r#"{"jsonrpc":"2.0","id":7,"error":{"code":-1,"message":"x"}}"#), (Kind::Error, Id::Integer(7)));
-        assert_eq!(kind(r#"{"jsonrpc":"2.0","id":7,"result":{},"error":null}"#), (Kind::Result, Id::Integer(7)));
-        assert_eq!(kind(r#"{"jsonrpc":"2.0","id":7,"result":null,"error":{"code":1.0}}"#), (Kind::Error, Id::Integer(7)));
+        assert_eq!(
+            kind(r#"{"jsonrpc":"2.0","id":1,"method":"m"}"#),
+            (Kind::Request, Id::Integer(1))
+        );
+        assert_eq!(
+            kind(r#"{"method":"m","jsonrpc":"2.0"}"#),
+            (Kind::Notification, Id::Absent)
+        );
+        assert_eq!(
+            kind(r#"{"result":{},"jsonrpc":"2.0","id":"a"}"#),
+            (Kind::Result, Id::Text("a".into()))
+        );
+        assert_eq!(
+            kind(r#"{"jsonrpc":"2.0","id":7,"error":{"code":-1,"message":"x"}}"#),
+            (Kind::Error, Id::Integer(7))
+        );
+        assert_eq!(
+            kind(r#"{"jsonrpc":"2.0","id":7,"result":{},"error":null}"#),
+            (Kind::Result, Id::Integer(7))
+        );
+        assert_eq!(
+            kind(r#"{"jsonrpc":"2.0","id":7,"result":null,"error":{"code":1.0}}"#),
+            (Kind::Error, Id::Integer(7))
+        );
     }
 
     #[test]
     fn ids_are_read_as_peers_mangle_them() {
         for (text, expected) in [
-            ("7", Id::Integer(7)), ("7.0", Id::Integer(7)), ("\"7\"", Id::Integer(7)), ("\"-7\"", Id::Integer(-7)),
-            ("1e9", Id::Integer(1_000_000_000)), ("null", Id::Null), ("7.5", Id::Odd), ("true", Id::Odd),
-            ("\"a\"", Id::Text("a".into())), ("\"+7\"", Id::Text("+7".into())), ("[]", Id::Odd),
+            ("7", Id::Integer(7)),
+            ("7.0", Id::Integer(7)),
+            ("\"7\"", Id::Integer(7)),
+            ("\"-7\"", Id::Integer(-7)),
+            ("1e9", Id::Integer(1_000_000_000)),
+            ("null", Id::Null),
+            ("7.5", Id::Odd),
+            ("true", Id::Odd),
+            ("\"a\"", Id::Text("a".into())),
+            ("\"+7\"", Id::Text("+7".into())),
+            ("[]", Id::Odd),
         ] {
             assert_eq!(id(text.as_bytes()), expected, "{text}");
         }
@@ -315,7 +362,14 @@ mod tests {
             r#"{"result":{"content":[{"type":"text","text":"x"}},"jsonrpc":"2.0","id":7}"#,
             r#"{"result":{"x":NaN},"id":7.0,"jsonrpc":"2.0"}"#,
         ] {
-            assert_eq!(glimpse(text.as_bytes()), Glimpse { id: Id::Integer(7), message: true }, "{text}");
+            assert_eq!(
+                glimpse(text.as_bytes()),
+                Glimpse {
+                    id: Id::Integer(7),
+                    message: true
+                },
+                "{text}"
+            );
         }
         for text in [
             r#"{"jsonrpc":"2.0","result":{"rows":[{"id":7,"x":[1"#,
@@ -328,7 +382,12 @@ mod tests {
 
     #[test]
     fn g2_json_that_is_nobodys_message_is_noise() {
-        for text in [r"{}", r#"{"level":"info","msg":"up"}"#, r#"{"method":"GET","status":200}"#, r#"{"error":"x"}"#] {
+        for text in [
+            r"{}",
+            r#"{"level":"info","msg":"up"}"#,
+            r#"{"method":"GET","status":200}"#,
+            r#"{"error":"x"}"#,
+        ] {
             assert_eq!(kind(text), (Kind::Noise, Id::Absent), "{text}");
         }
     }

@@ -126,7 +126,10 @@ impl Inbound {
                     id = envelope::last_id(&tail);
                 }
                 let fault = Fault::TooLong { length, cap: self.cap };
-                frames.push(Frame { text: head, envelope: Envelope::broken(fault, id) });
+                frames.push(Frame {
+                    text: head,
+                    envelope: Envelope::broken(fault, id),
+                });
             }
         }
     }
@@ -192,7 +195,11 @@ impl Inbound {
                     let fault = Fault::Json(crate::error::Error::new(error.kind, error.offset - start));
                     self.push(text.keep(start, line.len()), Envelope::broken(fault, id), frames);
                 } else if error.kind == JsonKind::UnexpectedEnd {
-                    let mut gather = Gather { text: Vec::new(), depth: 0, lines: 0 };
+                    let mut gather = Gather {
+                        text: Vec::new(),
+                        depth: 0,
+                        lines: 0,
+                    };
                     gather.push(&line[start..]);
                     self.gather = Some(gather);
                 } else if !self.salvage(text, start + 1, frames) {
@@ -307,7 +314,9 @@ impl Inbound {
     fn noise(&mut self, line: &[u8]) {
         self.counters.noise_lines += 1;
         if self.noise.len() < NOISE_SAMPLES {
-            self.noise.push(Bytes::copy_from_slice(&line.trim_ascii_end()[..line.trim_ascii_end().len().min(NOISE_CLIP)]));
+            self.noise.push(Bytes::copy_from_slice(
+                &line.trim_ascii_end()[..line.trim_ascii_end().len().min(NOISE_CLIP)],
+            ));
         }
     }
 }
@@ -332,7 +341,11 @@ mod tests {
         }
         seen.extend(inbound.finish());
         let seen = seen.into_iter().map(|frame| {
-            (frame.envelope.kind, frame.envelope.id, String::from_utf8_lossy(&frame.text).into_owned())
+            (
+                frame.envelope.kind,
+                frame.envelope.id,
+                String::from_utf8_lossy(&frame.text).into_owned(),
+            )
         });
         (seen.collect(), inbound.counters, inbound.lsp_framing)
     }
@@ -347,8 +360,14 @@ mod tests {
             format!("{{\"level\":\"info\"}}\n42\n\"hi\"\n[]\nnull\n{ONE}\n").as_bytes(),
             format!("loading... {ONE}\n{TWO}\n").as_bytes(),
             format!("\u{FEFF}{ONE}\r\n\u{FEFF}{TWO}\r\n\r\n").as_bytes(),
-            &[TWO.replace("\\u00e9", "X").replace('X', "\u{1}").into_bytes(), b"\n".to_vec()].concat().iter()
-                .map(|byte| if *byte == 1 { 0xE9 } else { *byte }).collect::<Vec<_>>(),
+            &[
+                TWO.replace("\\u00e9", "X").replace('X', "\u{1}").into_bytes(),
+                b"\n".to_vec(),
+            ]
+            .concat()
+            .iter()
+            .map(|byte| if *byte == 1 { 0xE9 } else { *byte })
+            .collect::<Vec<_>>(),
             b"{\n \"jsonrpc\": \"2.0\",\n \"id\": 5,\n \"result\": {\"content\": []}\n}\n",
             format!("Content-Length: 45\r\n\r\n{ONE}").as_bytes(),
             format!("[{ONE},{TWO}]\n").as_bytes(),
@@ -363,7 +382,12 @@ mod tests {
         for stream in streams {
             let whole = frames(stream, stream.len());
             for split in 1..stream.len().min(64) {
-                assert_eq!(frames(stream, split), whole, "{split}: {}", String::from_utf8_lossy(stream));
+                assert_eq!(
+                    frames(stream, split),
+                    whole,
+                    "{split}: {}",
+                    String::from_utf8_lossy(stream)
+                );
             }
         }
     }
@@ -371,7 +395,8 @@ mod tests {
     #[test]
     fn g1_g2_noise_is_skipped_and_counted_and_the_first_lines_are_kept() {
         let mut inbound = Inbound::new(1000);
-        let stream = format!("Server v1.2 ready\n[INFO] db ok\n\n{{\"level\":\"info\"}}\n42\n\"hi\"\n[]\nnull\n{ONE}\n");
+        let stream =
+            format!("Server v1.2 ready\n[INFO] db ok\n\n{{\"level\":\"info\"}}\n42\n\"hi\"\n[]\nnull\n{ONE}\n");
         assert_eq!(inbound.feed(stream.as_bytes()).len(), 1);
         assert_eq!(inbound.counters.noise_lines, 7);
         assert_eq!(inbound.noise[0], &b"Server v1.2 ready"[..]);
@@ -398,8 +423,14 @@ mod tests {
 
     #[test]
     fn g12_a_message_over_several_lines_is_an_error_with_its_id() {
-        let (seen, ..) = frames(b"{\n \"jsonrpc\": \"2.0\",\n \"id\": 5,\n \"result\": {\"content\": []}\n}\n", 1000);
-        assert_eq!((&seen[0].0, &seen[0].1), (&Kind::Broken(Fault::MultiLine), &Id::Integer(5)));
+        let (seen, ..) = frames(
+            b"{\n \"jsonrpc\": \"2.0\",\n \"id\": 5,\n \"result\": {\"content\": []}\n}\n",
+            1000,
+        );
+        assert_eq!(
+            (&seen[0].0, &seen[0].1),
+            (&Kind::Broken(Fault::MultiLine), &Id::Integer(5))
+        );
     }
 
     #[test]
@@ -417,13 +448,26 @@ mod tests {
     #[test]
     fn g9_a_line_over_the_cap_gives_up_its_id_from_either_end() {
         for line in [
-            format!("{{\"jsonrpc\":\"2.0\",\"id\":9,\"result\":{{\"text\":\"{}\"}}}}\n", "x".repeat(20_000)),
-            format!("{{\"result\":{{\"text\":\"{}\"}},\"jsonrpc\":\"2.0\",\"id\":9}}\n", "x".repeat(20_000)),
+            format!(
+                "{{\"jsonrpc\":\"2.0\",\"id\":9,\"result\":{{\"text\":\"{}\"}}}}\n",
+                "x".repeat(20_000)
+            ),
+            format!(
+                "{{\"result\":{{\"text\":\"{}\"}},\"jsonrpc\":\"2.0\",\"id\":9}}\n",
+                "x".repeat(20_000)
+            ),
         ] {
             let mut inbound = Inbound::new(10_000);
-            let seen: Vec<_> = line.as_bytes().chunks(1000).flat_map(|chunk| inbound.feed(chunk)).collect();
+            let seen: Vec<_> = line
+                .as_bytes()
+                .chunks(1000)
+                .flat_map(|chunk| inbound.feed(chunk))
+                .collect();
             assert_eq!(seen[0].envelope.id, Id::Integer(9));
-            assert!(matches!(seen[0].envelope.kind, Kind::Broken(Fault::TooLong { cap: 10_000, .. })));
+            assert!(matches!(
+                seen[0].envelope.kind,
+                Kind::Broken(Fault::TooLong { cap: 10_000, .. })
+            ));
             assert_eq!(inbound.feed(format!("{ONE}\n").as_bytes()).len(), 1);
         }
     }

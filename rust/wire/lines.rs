@@ -47,14 +47,20 @@ struct Drain {
 impl Drain {
     fn push(&mut self, bytes: &[u8]) {
         self.length += bytes.len();
-        self.head.extend_from_slice(&bytes[..bytes.len().min(OVERSIZE_CLIP - self.head.len())]);
-        self.tail.extend_from_slice(&bytes[bytes.len().saturating_sub(OVERSIZE_CLIP)..]);
+        self.head
+            .extend_from_slice(&bytes[..bytes.len().min(OVERSIZE_CLIP - self.head.len())]);
+        self.tail
+            .extend_from_slice(&bytes[bytes.len().saturating_sub(OVERSIZE_CLIP)..]);
         let excess = self.tail.len().saturating_sub(OVERSIZE_CLIP);
         self.tail.drain(..excess);
     }
 
     fn line(self) -> Line<'static> {
-        Line::TooLong { head: self.head.into(), tail: self.tail.into(), length: self.length }
+        Line::TooLong {
+            head: self.head.into(),
+            tail: self.tail.into(),
+            length: self.length,
+        }
     }
 }
 
@@ -69,7 +75,11 @@ impl Lines {
     /// `cap`: the longest line that is kept, in bytes without its newline.
     #[must_use]
     pub const fn new(cap: usize) -> Self {
-        Self { partial: Vec::new(), drain: None, cap }
+        Self {
+            partial: Vec::new(),
+            drain: None,
+            cap,
+        }
     }
 
     /// Takes a chunk and hands every line that it ends to `each`.
@@ -104,7 +114,11 @@ impl Lines {
 
     fn push(&mut self, bytes: &[u8]) {
         if self.drain.is_none() && self.partial.len() + bytes.len() > self.cap {
-            let mut drain = Drain { head: Vec::new(), tail: Vec::new(), length: 0 };
+            let mut drain = Drain {
+                head: Vec::new(),
+                tail: Vec::new(),
+                length: 0,
+            };
             drain.push(&std::mem::take(&mut self.partial));
             self.drain = Some(drain);
         }
@@ -125,7 +139,11 @@ mod tests {
         let show = |line: Line<'_>| match line {
             Line::Whole(text) => String::from_utf8_lossy(text.bytes()).into_owned(),
             Line::TooLong { head, tail, length } => {
-                format!("{length}:{}…{}", String::from_utf8_lossy(&head), String::from_utf8_lossy(&tail))
+                format!(
+                    "{length}:{}…{}",
+                    String::from_utf8_lossy(&head),
+                    String::from_utf8_lossy(&tail)
+                )
             }
         };
         for chunk in stream.chunks(split) {
@@ -150,7 +168,11 @@ mod tests {
         let stream = b"0123456789\nabcde\nabcdef\nend";
         for split in 1..stream.len() {
             let seen = lines(stream, split, 5);
-            assert_eq!(seen, ["10:0123456789…0123456789", "abcde", "6:abcdef…abcdef", "end"], "{split}");
+            assert_eq!(
+                seen,
+                ["10:0123456789…0123456789", "abcde", "6:abcdef…abcdef", "end"],
+                "{split}"
+            );
         }
     }
 
@@ -160,7 +182,12 @@ mod tests {
         for _ in 0..1000 {
             lines.feed(&[b'x'; 1000], |_| panic!("no line has ended"));
             assert!(lines.partial.capacity() <= 2000);
-            assert!(lines.drain.as_ref().is_none_or(|drain| drain.tail.len() <= OVERSIZE_CLIP));
+            assert!(
+                lines
+                    .drain
+                    .as_ref()
+                    .is_none_or(|drain| drain.tail.len() <= OVERSIZE_CLIP)
+            );
         }
         match lines.finish() {
             Some(Line::TooLong { length, head, .. }) => assert_eq!((length, head.len()), (1_000_000, OVERSIZE_CLIP)),
