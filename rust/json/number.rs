@@ -59,8 +59,7 @@ pub fn exact(text: &[u8]) -> Option<Exact<'_>> {
 fn power(text: &[u8]) -> Option<i128> {
     let (negative, digits) = match text {
         [b'-', digits @ ..] => (true, digits),
-        [b'+', digits @ ..] => (false, digits),
-        digits => (false, digits),
+        [b'+', digits @ ..] | digits => (false, digits),
     };
     let digits = &digits[digits.iter().take_while(|digit| **digit == b'0').count()..];
     if digits.len() > 36 {

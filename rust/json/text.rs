@@ -55,8 +55,9 @@ fn code_point(inner: &[u8], position: usize, out: &mut Vec<u8>) -> usize {
     if let Some(character) = char::from_u32(code) {
         out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
     } else {
-        let [high, low] = [(code >> 6) as u8 & 0x3F | 0x80, code as u8 & 0x3F | 0x80];
-        out.extend_from_slice(&[0xED, high, low]);
+        // Half a pair: 1101 1xxx xxyy yyyy, as the three bytes that UTF-8 would give any other code of its size.
+        let [top, bottom] = high.to_be_bytes();
+        out.extend_from_slice(&[0xED, 0x80 | (top & 0x0F) << 2 | bottom >> 6, 0x80 | bottom & 0x3F]);
     }
     end
 }

@@ -25,7 +25,7 @@ fn judged(text: &[u8], depth: usize) -> PyResult<(usize, usize)> {
 
 /// The value without the white space between its tokens.
 #[pyfunction]
-pub fn compact<'py>(py: Python<'py>, text: Text) -> PyResult<Bound<'py, PyBytes>> {
+pub fn compact(py: Python<'_>, text: Text) -> PyResult<Bound<'_, PyBytes>> {
     judged(text.as_ref(), usize::MAX)?;
     let mut out = Vec::new();
     json::write::compact(text.as_ref(), &mut out);
@@ -42,7 +42,7 @@ pub fn equal(left: Text, right: Text) -> PyResult<bool> {
 
 /// The bytes to send for a model's arguments. Raises `JsonError` with the model's text.
 #[pyfunction]
-pub fn check_arguments<'py>(py: Python<'py>, arguments: Text) -> PyResult<Bound<'py, PyBytes>> {
+pub fn check_arguments(py: Python<'_>, arguments: Text) -> PyResult<Bound<'_, PyBytes>> {
     Ok(PyBytes::new(py, &checked(py, arguments.as_ref())?))
 }
 
@@ -94,7 +94,7 @@ pub fn quote<'py>(py: Python<'py>, text: &str) -> Bound<'py, PyBytes> {
 
 /// The schema's own bytes, without white space around them. Raises `JsonError` with the pinned text (spec 2.6).
 #[pyfunction]
-pub fn parse_schema<'py>(py: Python<'py>, text: Text) -> PyResult<Bound<'py, PyBytes>> {
+pub fn parse_schema(py: Python<'_>, text: Text) -> PyResult<Bound<'_, PyBytes>> {
     let (start, end) = schema::parse(text.as_ref()).map_err(|fault| refused(fault.prose(), "schema", -1))?;
     Ok(PyBytes::new(py, &text.as_ref()[start..end]))
 }

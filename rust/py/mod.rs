@@ -1,5 +1,10 @@
 //! The border to Python: what comes in, frozen classes over spans, and the one error map. Doors only.
 
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "an argument arrives by value: PyO3 builds it and gives it away"
+)]
+
 pub mod accept;
 pub mod frame;
 pub mod json;

@@ -118,7 +118,7 @@ impl Inbound {
 
     fn line(&mut self, line: Line<'_>, frames: &mut Vec<Frame>) {
         match line {
-            Line::Whole(text) => self.whole(text, frames),
+            Line::Whole(text) => self.whole(&text, frames),
             Line::TooLong { head, tail, length } => {
                 self.counters.oversize += 1;
                 let mut id = envelope::glimpse(&head).id;
@@ -134,13 +134,13 @@ impl Inbound {
         }
     }
 
-    fn whole(&mut self, text: Text<'_>, frames: &mut Vec<Frame>) {
+    fn whole(&mut self, text: &Text<'_>, frames: &mut Vec<Frame>) {
         if std::str::from_utf8(text.bytes()).is_err() {
             self.counters.bad_utf8 += 1;
             let mended = String::from_utf8_lossy(text.bytes()).into_owned();
             return self.valid(&Text::Owned(mended.into_bytes().into()), frames);
         }
-        self.valid(&text, frames);
+        self.valid(text, frames);
     }
 
     /// A line that is valid UTF-8.
