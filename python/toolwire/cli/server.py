@@ -1,0 +1,159 @@
+"""The server that a command talks to: its options, the connection to it, and what becomes of every error.
+
+Only this file opens connections and only it turns an exception into a message and an exit code. A command gets an
+`Opened` and gives an exit code back.
+"""
+
+import os
+import sys
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Annotated, NoReturn
+
+import anyio
+import typer
+
+import toolwire
+from toolwire.cli.terminal import say, shown, spinner
+
+
+class Exit(IntEnum):
+    """What the process ends with."""
+
+    DONE = 0
+    TOOL_ERROR = 1
+    USAGE = 2
+    NO_CONNECTION = 3
+    INTERRUPTED = 130
+
+
+CommandArgument = Annotated[
+    list[str], typer.Argument(metavar="-- COMMAND", help="The server's command, behind two dashes.")
+]
+EnvironmentOption = Annotated[
+    list[str] | None,
+    typer.Option("--env", metavar="NAME=VALUE", help="Set a variable for the server. May be given again."),
+]
+DirectoryOption = Annotated[
+    str | None, typer.Option("--cwd", metavar="DIR", help="Start the server in this directory.")
+]
+TimeoutOption = Annotated[
+    float | None,
+    typer.Option("--timeout", metavar="SECONDS", help="For connecting, for listing and for the call, each."),
+]
+PrefixOption = Annotated[str, typer.Option("--prefix", metavar="TEXT", help="Put this before every tool's name.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServerOptions:
+    """What `list`, `call` and `check` have in common. `timeout` is in seconds; `None` keeps the API's own limits."""
+
+    argv: list[str]
+    env: dict[str, str]
+    cwd: str | None
+    timeout: float | None
+    prefix: str
+
+    @classmethod
+    def read(
+        cls, argv: list[str], env: list[str] | None, cwd: str | None, timeout: float | None, prefix: str
+    ) -> "ServerOptions":
+        """Check what the command line gave. Ends the process with 2 on a variable or a time that is none."""
+        if timeout is not None and not 0 < timeout < float("inf"):
+            raise typer.BadParameter(f"{timeout:g} is no time to wait, give seconds above 0", param_hint="--timeout")
+        return cls(argv=argv, env=dict(map(_variable, env or ())), cwd=cwd, timeout=timeout, prefix=prefix)
+
+    @property
+    def limits(self) -> dict[str, float]:
+        """The keywords of `toolwire.connect` that `--timeout` sets."""
+        names = ("connect_timeout", "list_timeout", "call_timeout")
+        return {} if self.timeout is None else dict.fromkeys(names, self.timeout)
+
+
+def _variable(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not name or not equals or "\0" in text:
+        raise typer.BadParameter(f"{shown(text)!r} is no NAME=VALUE", param_hint="--env")
+    return name, value
+
+
+@dataclass(frozen=True, kw_only=True)
+class Opened:
+    """A server that answered. Times are seconds."""
+
+    connection: toolwire.Connection
+    tools: toolwire.Toolset
+    connect_time: float
+    list_time: float
+
+
+@asynccontextmanager
+async def opened(options: ServerOptions) -> AsyncIterator[Opened]:
+    """Start the server and list its tools, with a spinner on a terminal meanwhile."""
+    name = os.path.basename(options.argv[0])  # noqa: PTH119 - a command, not a path: `npx` stays `npx`
+    async with AsyncExitStack() as stack:
+        with spinner(f"starting {name} …"):
+            began = time.perf_counter()
+            connecting = toolwire.connect(options.argv, env=options.env or None, cwd=options.cwd, **options.limits)
+            connection = await stack.enter_async_context(connecting)
+            connected = time.perf_counter()
+            tools = await toolwire.tools(connection, prefix=options.prefix)
+            listed = time.perf_counter()
+        yield Opened(connection=connection, tools=tools, connect_time=connected - began, list_time=listed - connected)
+
+
+class Stop(Exception):  # noqa: N818 - it ends a command, which is not always an error
+    """End the command with a message on stderr and this exit code."""
+
+    def __init__(self, code: Exit, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def run(command: Callable[[], Awaitable[Exit]]) -> NoReturn:
+    """Run a command to its end and leave with its exit code; errors become messages, never tracebacks."""
+    try:
+        code = anyio.run(command)
+    except KeyboardInterrupt:
+        code = Exit.INTERRUPTED
+    except BaseExceptionGroup as group:
+        code = _report(next(_leaves(group)), group)
+    except Exception as error:  # noqa: BLE001 - `_report` raises again what it does not know
+        code = _report(error, error)
+    raise typer.Exit(int(code))
+
+
+def _leaves(group: BaseExceptionGroup[BaseException]) -> Iterator[BaseException]:
+    for error in group.exceptions:
+        if isinstance(error, BaseExceptionGroup):
+            yield from _leaves(error)
+        else:
+            yield error
+
+
+def _report(error: BaseException, whole: BaseException) -> Exit:
+    match error:
+        case Stop():
+            say(f"toolwire: {error}")
+            return error.code
+        case toolwire.ConnectError():
+            say(f"toolwire: {error}")
+            return Exit.NO_CONNECTION
+        case toolwire.RemoteCallError():
+            say(f"toolwire: {error}")
+            return Exit.TOOL_ERROR if error.code is not None else Exit.NO_CONNECTION
+        case toolwire.ToolwireError():
+            say(f"toolwire: {error}")
+            return Exit.TOOL_ERROR
+        case BrokenPipeError():
+            # `toolwire list … | head`: nobody reads on. The interpreter's own last flush would complain, so it gets
+            # somewhere to write to.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return Exit.DONE
+        case KeyboardInterrupt():
+            return Exit.INTERRUPTED
+        case _:
+            raise whole
