@@ -82,6 +82,8 @@ pub struct Page {
     /// The cursor as written, with its quotes; `""` is a cursor. Absent and null end the listing.
     pub next_cursor: Option<Bytes>,
     pub warnings: Vec<String>,
+    /// The page speaks of HTTP headers somewhere, so that schemas have to be looked at for them.
+    pub names_headers: bool,
 }
 
 /// Reads the result at `start` of a frame's text. `judged`: the whole text is known to be JSON; where it is
@@ -94,6 +96,7 @@ pub fn page(text: &Bytes, start: usize, judged: bool) -> Result<Page, String> {
         entries: Vec::new(),
         next_cursor: None,
         warnings: Vec::new(),
+        names_headers: memchr::memmem::find(text, b"x-mcp-header").is_some(),
     };
     let mut found = false;
     let mut members = Members::new(text, start);

@@ -16,6 +16,9 @@ pub struct Page {
     next_cursor: Option<Py<PyBytes>>,
     #[pyo3(get)]
     warnings: Vec<String>,
+    /// Some schema of the page has an `x-mcp-header` annotation.
+    #[pyo3(get)]
+    names_headers: bool,
 }
 
 impl Page {
@@ -24,6 +27,7 @@ impl Page {
             entries: PyList::new(py, page.entries.into_iter().map(Entry))?.unbind(),
             next_cursor: page.next_cursor.map(|cursor| PyBytes::new(py, &cursor).unbind()),
             warnings: page.warnings,
+            names_headers: page.names_headers,
         })
     }
 }
@@ -58,10 +62,14 @@ impl Entry {
         self.0.fault.as_ref().map(Fault::prose)
     }
 
-    /// The fault is no more than an input schema whose root is not `"type": "object"`.
+    /// What kind of fault it is: `entry`, `schema`, or `root` where the schema's root is all that is wrong.
     #[getter]
-    fn root_fault(&self) -> bool {
-        matches!(&self.0.fault, Some(Fault::Schema(fault)) if fault.is_root_shape())
+    fn fault_kind(&self) -> Option<&'static str> {
+        match self.0.fault.as_ref()? {
+            Fault::Schema(fault) if fault.is_root_shape() => Some("root"),
+            Fault::Schema(_) => Some("schema"),
+            _ => Some("entry"),
+        }
     }
 
     #[getter]

@@ -1,0 +1,1 @@
+"""Between tools and MCP: connections, importing, and the calls of imported tools."""

@@ -1,0 +1,131 @@
+"""Connecting: a target becomes a live session, held by one owner task, with an express lane where there is a wire."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any
+
+import mcp
+from mcp.client.stdio import StdioServerParameters
+
+from toolwire.bridge.owner import Owner
+from toolwire.errors import ConnectError
+from toolwire.wire.client import ClientWire, command_of
+from toolwire.wire.limits import NOISE_QUOTED, STDERR_QUOTED, Limits
+
+__all__ = ["UNSET", "Connection", "connect"]
+
+UNSET: Any = object()
+"""The value of a limit that the caller did not name: the default, or the wire's own."""
+
+
+class Connection:
+    """A live session: `.client` is the SDK's Client, `.session` its session, `.wire` the wire under it.
+
+    It may be used from any task of its loop and closed from any of them. `.wire` is `None` where the SDK's own transport
+    carries the session.
+    """
+
+    def __init__(self, client: mcp.Client, wire: ClientWire | None, limits: Limits, owner: Owner[mcp.Client]) -> None:
+        self.client = client
+        self.session = client.session
+        self.wire = wire
+        self.limits = limits
+        self._owner = owner
+
+    @property
+    def server_name(self) -> str:
+        """The name that the server gives itself, or its command."""
+        info = self.session.server_info
+        return info.name if info is not None else self.wire.name if self.wire is not None else "the server"
+
+    async def aclose(self) -> None:
+        """Ends the session and the server, within five seconds, once. Calls in flight end with an error."""
+        await self._owner.leave()
+
+
+class connect:  # noqa: N801 - the design's name: used as a function, it is the context manager itself
+    """`async with connect(target) as connection`: starts or reaches a server and opens a session with it.
+
+    `target` is an argv list, the SDK's StdioServerParameters, a URL, an SDK server, or a wire. `env` is merged over the
+    variables that the SDK inherits by default; `errlog` gets the server's stderr as it comes. The limits are seconds,
+    bytes and counts (see `toolwire.wire.limits`); `None` lifts a deadline. Every other keyword is `mcp.Client`'s, by the
+    same name (`mode`, `sampling_callback`, `elicitation_callback`, `list_roots_callback`, …).
+
+    Raises ConnectError, which says whose fault it is and shows what the server printed.
+    """
+
+    def __init__(
+        self,
+        target: Sequence[str] | StdioServerParameters | ClientWire | str | Any,
+        *,
+        env: Mapping[str, str] | None = None,
+        cwd: str | Path | None = None,
+        errlog: IO[Any] | None = None,
+        connect_timeout: float | None = UNSET,
+        list_timeout: float | None = UNSET,
+        call_timeout: float | None = UNSET,
+        idle_timeout: float | None = UNSET,
+        in_flight: int = UNSET,
+        line_limit: int = UNSET,
+        **client_options: Any,
+    ) -> None:
+        named = {
+            "connect_timeout": connect_timeout,
+            "list_timeout": list_timeout,
+            "call_timeout": call_timeout,
+            "idle_timeout": idle_timeout,
+            "in_flight": in_flight,
+            "line_limit": line_limit,
+        }
+        base = target.limits if isinstance(target, ClientWire) else Limits()
+        self._limits = dataclasses.replace(base, **{name: value for name, value in named.items() if value is not UNSET})
+        self._wire: ClientWire | None = None
+        if isinstance(target, ClientWire):
+            self._wire = target
+        elif isinstance(target, list | tuple | StdioServerParameters):
+            self._wire = ClientWire(command_of(target, env=env, cwd=cwd, errlog=errlog), limits=self._limits)
+        self._client = mcp.Client(target if self._wire is None else self._wire, **client_options)
+        self._owner: Owner[mcp.Client] | None = None
+
+    async def __aenter__(self) -> Connection:
+        owner = self._owner = Owner(self._client)
+        try:
+            client = await owner.enter(self._limits.connect_timeout)
+        except ConnectError:
+            raise
+        except TimeoutError:
+            limit = f"{self._limits.connect_timeout:g} s"
+            raise self._failure(f"{self._shown} did not complete the handshake within {limit}") from None
+        except Exception as error:
+            reason = self._wire.end_reason if self._wire is not None else None
+            raise self._failure(reason or f"the handshake with {self._shown} failed: {error}") from error
+        connection = Connection(client, self._wire, self._limits, owner)
+        if self._wire is not None:
+            self._wire.name = connection.server_name
+        return connection
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._owner is not None:
+            await self._owner.leave()
+
+    @property
+    def _shown(self) -> str:
+        return "the server" if self._wire is None else f"the server {self._wire.name!r}"
+
+    def _failure(self, text: str) -> ConnectError:
+        wire = self._wire
+        if wire is None:
+            return ConnectError(text)
+        stderr, noise = wire.stderr_tail, wire.noise
+        if stderr.strip() and "stderr" not in text:
+            text += f"; its stderr ends: {stderr.decode('utf-8', 'replace').strip()[-STDERR_QUOTED:]}"
+        if noise:
+            lines = " | ".join(line.decode("utf-8", "replace") for line in noise[:NOISE_QUOTED])
+            text += f"; on stdout it printed what is no message: {lines}"
+        return ConnectError(text, exit_code=wire.exit_code, stderr=stderr, noise=noise)

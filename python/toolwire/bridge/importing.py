@@ -1,0 +1,145 @@
+"""Importing: every page of a listing, every entry on its own, each good one a tool (spec one-session 1.2)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from time import monotonic
+
+import mcp
+from mcp import ClientSession
+from mcp.shared.inbound import find_invalid_x_mcp_header
+
+from toolwire import _core
+from toolwire.bridge.connection import Connection
+from toolwire.bridge.remote_tool import RemoteCaller
+from toolwire.bridge.source import Source
+from toolwire.bridge.toolset import Toolset
+from toolwire.contract.policies import Policy, Settings, applied
+from toolwire.contract.tool_object import Tool
+from toolwire.errors import ListedToolError, RemoteCallError, SchemaError, SkippedTool, ToolwireError, quoted
+from toolwire.wire.client import ClientWire
+
+__all__ = ["tools"]
+
+METHOD_NOT_FOUND = -32601
+
+
+async def tools(
+    source: Connection | ClientWire | mcp.Client | ClientSession,
+    *,
+    prefix: str = "",
+    policy: Policy | Iterable[Policy | None] = (),
+    any_root: bool = False,
+) -> Toolset:
+    """The tools of a connected session, with the server's own schema bytes.
+
+    `prefix` is put before every name, never on the wire. `policy` applies to each tool after the import's own:
+    `origin("mcp")`, and `sequential()` unless the tool says `readOnlyHint`. `any_root` keeps a tool whose input schema's
+    root is not `"type": "object"`, with a warning. A bad entry is skipped and reported on `.skipped`.
+
+    On a session that does not run on a wire the SDK has decoded everything before toolwire sees it: floats are spelled
+    as Python spells them, and escapes and white space are gone; one bad entry still costs one tool.
+
+    Raises RemoteCallError when the listing fails, on any page: then there are no tools at all. A server without the
+    method has none.
+    """
+    origin = Source(source)
+    listing = _Listing(origin, prefix, policy, any_root)
+    await listing.walk()
+    return Toolset(listing.tools, connection=source, skipped=listing.skipped, warnings=listing.warnings)
+
+
+class _Listing:
+    """The state of one walk over the pages."""
+
+    def __init__(
+        self, source: Source, prefix: str, policy: Policy | Iterable[Policy | None], any_root: bool
+    ) -> None:
+        self.tools: list[Tool] = []
+        self.skipped: list[SkippedTool] = []
+        self.warnings: list[str] = []
+        self._source = source
+        self._prefix = prefix
+        self._any_root = any_root
+        self._caller = RemoteCaller(source)
+        policies = (policy,) if isinstance(policy, Policy) else tuple(policy)
+        self._read_only = applied(policies, Settings(origin="mcp"))
+        self._others = applied(policies, Settings(origin="mcp", sequential=True))
+        self._names: set[str] = set()
+        self._index = 0
+
+    async def walk(self) -> None:
+        """Every page, under one deadline. Absent and null end the listing; an empty string is a cursor (fault F2)."""
+        limits = self._source.limits
+        end = None if limits.list_timeout is None else monotonic() + limits.list_timeout
+        cursor: bytes | None = None
+        cursors: set[bytes] = set()
+        pages: set[bytes] = set()
+        for _ in range(limits.pages):
+            timeout = None if end is None else max(0.0, end - monotonic())
+            try:
+                page = await self._source.page(cursor, timeout)
+            except RemoteCallError as error:
+                if error.code == METHOD_NOT_FOUND and cursor is None:
+                    return
+                raise
+            cursor = page.next_cursor
+            self.warnings.extend(page.warnings)
+            if cursor is None and not pages:
+                self._take(page)
+                return
+            digest = _digest(page)
+            if digest not in pages:
+                pages.add(digest)
+                self._take(page)
+            if cursor is None:
+                return
+            if cursor in cursors:
+                self.warnings.append(f"the listing gave the cursor {cursor.decode()} twice: it was ended there")
+                return
+            cursors.add(cursor)
+            if len(self.tools) >= limits.tools:
+                self.warnings.append(f"the listing has over {limits.tools} tools: it was ended there")
+                return
+        self.warnings.append(f"the listing has over {limits.pages} pages: it was ended there")
+
+    def _take(self, page: _core.Page) -> None:
+        check_headers = page.names_headers and self._source.modern
+        prefix, names = self._prefix, self._names
+        for entry in page.entries:
+            index = self._index
+            self._index = index + 1
+            kind = entry.fault_kind
+            name = entry.name
+            if kind == "entry":
+                self.skipped.append(SkippedTool(name, index, ListedToolError(entry.fault or "")))
+                continue
+            public = prefix + name
+            if public in names:
+                error: ToolwireError = ListedToolError(f"duplicate name {quoted(name)} in the listing")
+                self.skipped.append(SkippedTool(name, index, error))
+                continue
+            if kind is not None and not (kind == "root" and self._any_root):
+                self.skipped.append(SkippedTool(name, index, SchemaError(entry.fault or "")))
+                continue
+            if check_headers and (reason := _bad_header(entry)) is not None:
+                self.skipped.append(SkippedTool(name, index, ListedToolError(reason)))
+                continue
+            names.add(public)
+            settings = self._read_only if entry.read_only else self._others
+            self.tools.append(Tool(public, entry, settings, self._caller))
+
+
+def _digest(page: _core.Page) -> bytes:
+    digest = hashlib.sha256()
+    for entry in page.entries:
+        digest.update(entry.text)
+        digest.update(b"\n")
+    return digest.digest()
+
+
+def _bad_header(entry: _core.Entry) -> str | None:
+    schema = entry.input_schema
+    return None if schema is None or b"x-mcp-header" not in schema else find_invalid_x_mcp_header(json.loads(schema))

@@ -1,0 +1,110 @@
+"""What a call gave: the text that a model reads, and beside it everything that came.
+
+The text follows spec one-session 1.4 under the tool's `render` rule. A cap cuts the text, never the parts or the
+structured bytes.
+"""
+
+from __future__ import annotations
+
+from toolwire import _core
+from toolwire.contract.parts import MediaPart, Part, TextPart
+
+__all__ = ["ToolOutput", "cut"]
+
+
+def cut(text: str, limit: int | None) -> str:
+    """`text` in at most `limit` UTF-8 bytes, ended on a character and marked; `None` and 0 lift the cap (spec 2.7)."""
+    if not limit or len(text) * 4 <= limit:
+        return text
+    encoded = text.encode("utf-8", "surrogatepass")
+    if len(encoded) <= limit:
+        return text
+    end = limit
+    while end and encoded[end] & 0xC0 == 0x80:
+        end -= 1
+    return f"{encoded[:end].decode('utf-8', 'surrogatepass')}\n…[truncated {len(encoded) - end} bytes]"
+
+
+class ToolOutput:
+    """The output of one call. Immutable; text, parts and warnings are made when they are first asked for."""
+
+    __slots__ = ("_limit", "_parts", "_render", "_result", "_text")
+
+    def __init__(self, result: _core.CallResult, render: str = "default", limit: int | None = None) -> None:
+        self._result = result
+        self._render = render
+        self._limit = limit
+        self._text: str | None = None
+        self._parts: tuple[Part, ...] | None = None
+
+    @property
+    def text(self) -> str:
+        """What the model reads."""
+        if self._text is None:
+            self._text = cut(self._result.render(self._render), self._limit)
+        return self._text
+
+    def joined_text(self) -> str | None:
+        """The text parts run together; the structured value's text where there are no parts; `None` if media is there.
+
+        Source: spec many-sources 2.6.
+        """
+        parts = self.parts
+        if not parts:
+            return (self.structured or b"").decode()
+        if any(isinstance(part, MediaPart) for part in parts):
+            return None
+        return "".join(part.text for part in parts if isinstance(part, TextPart))
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """Text and media in order. A block that could not be read is its marker, with its bytes on `.raw`."""
+        if self._parts is None:
+            self._parts = tuple(_part(block) for block in self._result.blocks())
+        return self._parts
+
+    @property
+    def structured(self) -> bytes | None:
+        """The structured value's exact bytes: `None` when absent, `b"null"` when null."""
+        return self._result.structured
+
+    @property
+    def meta(self) -> bytes | None:
+        """The result's `_meta`, its exact bytes."""
+        return self._result.meta
+
+    @property
+    def is_error(self) -> bool:
+        """The server reported the result as an error."""
+        return self._result.is_error
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What was forgiven in the result."""
+        return tuple(self._result.warnings())
+
+    @property
+    def raw(self) -> bytes:
+        """The whole result as the server sent it."""
+        return self._result.text
+
+    def __repr__(self) -> str:
+        return f"ToolOutput({self.text!r}, is_error={self.is_error})"
+
+
+def _part(block: _core.Block) -> Part:
+    kind = block.kind
+    content = block.content
+    if content is not None:
+        return TextPart(content, block=kind, uri=block.uri, mime_type=block.mime_type, raw=block.raw)
+    if kind in ("image", "audio", "resource_link") or block.size is not None:
+        return MediaPart(
+            lambda: block.data,
+            block=kind,
+            mime_type=block.mime_type,
+            uri=block.uri,
+            name=block.name,
+            size=block.size,
+            raw=block.raw,
+        )
+    return TextPart(block.line, block=kind, uri=block.uri, raw=block.raw)

@@ -1,0 +1,161 @@
+"""A tool: an immutable definition, the settings of its policies, and the one that carries its calls.
+
+Who carries a call (a remote server, a local function) is not known here; it is handed the tool and the raw arguments.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from toolwire.contract.output import ToolOutput
+from toolwire.contract.policies import Settings
+from toolwire.contract.schema import EMPTY, Schema
+from toolwire.errors import InvalidToolInput, ToolFailure, quoted
+
+__all__ = ["Arguments", "Caller", "Definition", "Tool", "encoded", "refused_input"]
+
+Arguments = bytes | bytearray | memoryview | str | Mapping[str, Any] | None
+"""Arguments as a caller may hold them: the model's raw JSON, or a mapping that is encoded."""
+
+
+class Definition(Protocol):
+    """Where a tool's facts are read from; bytes are exact JSON."""
+
+    @property
+    def description(self) -> str: ...
+    @property
+    def title(self) -> str | None: ...
+    @property
+    def input_schema(self) -> bytes | None: ...
+    @property
+    def output_schema(self) -> bytes | None: ...
+    @property
+    def annotations(self) -> bytes | None: ...
+    @property
+    def meta(self) -> bytes | None: ...
+    @property
+    def text(self) -> bytes: ...
+    def warnings(self) -> list[str]: ...
+    def fingerprint(self) -> str: ...
+
+
+class Caller(Protocol):
+    """Carries the calls of tools."""
+
+    async def call(self, tool: Tool, arguments: bytes | str) -> ToolOutput: ...
+
+
+class Tool:
+    """One tool. `await tool.invoke(args)` gives the text that a model reads, `await tool.call(args)` everything.
+
+    `args` is the model's raw JSON as `bytes` or `str`; it goes out unchanged. A mapping is encoded, blank is `{}`.
+    Both raise ToolFailure (definite) or RemoteCallError (unknown outcome); `str(error)` is the model's text.
+    """
+
+    __slots__ = ("_caller", "_definition", "_settings", "name")
+
+    def __init__(self, name: str, definition: Definition, settings: Settings, caller: Caller) -> None:
+        self.name = name
+        self._definition = definition
+        self._settings = settings
+        self._caller = caller
+
+    async def call(self, args: Arguments = None) -> ToolOutput:
+        """Runs the tool; the whole output."""
+        raw = args if type(args) is bytes or type(args) is str else encoded(self.name, args)
+        return await self._caller.call(self, raw)
+
+    async def invoke(self, args: Arguments = None) -> str:
+        """Runs the tool; the text that a model reads."""
+        return (await self.call(args)).text
+
+    @property
+    def description(self) -> str:
+        """What the tool does, as its owner wrote it; may be empty."""
+        return self._definition.description
+
+    @property
+    def title(self) -> str | None:
+        """The name for people, where there is one."""
+        return self._definition.title
+
+    @property
+    def input_schema(self) -> Schema:
+        """The input schema; `.raw` is its owner's bytes, `{"type":"object"}` where there are none."""
+        raw = self._definition.input_schema
+        return EMPTY if raw is None else Schema(raw)
+
+    @property
+    def output_schema(self) -> Schema | None:
+        """The output schema, whatever its root, where there is one."""
+        raw = self._definition.output_schema
+        return None if raw is None else Schema(raw)
+
+    @property
+    def annotations(self) -> bytes | None:
+        """The annotations' exact JSON. Hints of the tool's owner: nothing here trusts them."""
+        return self._definition.annotations
+
+    @property
+    def meta(self) -> bytes | None:
+        """The definition's `_meta`, its exact JSON."""
+        return self._definition.meta
+
+    @property
+    def definition_json(self) -> bytes:
+        """The whole definition as it was listed."""
+        return self._definition.text
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is odd about the definition and kept all the same."""
+        return tuple(self._definition.warnings())
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 over the exact bytes of name, description and schema."""
+        return self._definition.fingerprint()
+
+    @property
+    def origin(self) -> str:
+        """Where the tool comes from: `"mcp"`, or what the `origin` policy says."""
+        return self._settings.origin
+
+    @property
+    def sequential(self) -> bool:
+        """The tool runs alone among the calls of one step."""
+        return self._settings.sequential
+
+    @property
+    def settings(self) -> Settings:
+        """What the tool's policies come to."""
+        return self._settings
+
+    def __repr__(self) -> str:
+        return f"Tool({self.name!r}, origin={self.origin!r})"
+
+
+def refused_input(name: str, detail: str) -> ToolFailure:
+    """The failure of a call whose arguments were refused before the tool ran (spec one-session 2.5)."""
+    return ToolFailure(
+        f"INVALID_INPUT: tool {quoted(name)}: {detail}", kind="invalid_input", cause=InvalidToolInput()
+    )
+
+
+def encoded(name: str, args: Arguments) -> bytes:
+    """Arguments that are not raw JSON yet, as JSON; NaN, halves of surrogate pairs and other types are refused."""
+    if args is None:
+        return b"{}"
+    if isinstance(args, bytes):
+        return args
+    if isinstance(args, bytearray | memoryview):
+        return bytes(args)
+    if isinstance(args, str):
+        args = str(args)
+        return args.encode()
+    try:
+        return json.dumps(args, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise refused_input(name, f"the arguments cannot be encoded as JSON: {error}") from None

@@ -1,0 +1,184 @@
+"""Every exception of toolwire, and what each says about the tool's side effects.
+
+::
+
+    ToolwireError
+    ├── ToolError             data that a model reads: `str(error)` is its text
+    │   ├── ToolFailure       a definite failure: the tool said so, or it was refused before it ran
+    │   └── RemoteCallError   transport, protocol or deadline: nobody knows unless `.may_have_run` is False
+    ├── ConnectError          no session with a server came about
+    ├── SchemaError           a text is no input schema of a tool
+    ├── InvalidToolInput      the cause of a ToolFailure whose arguments were refused
+    ├── ToolReturnedError     the cause of a ToolFailure that the server reported with `isError`
+    ├── ListedToolError       an entry of a listing is no tool
+    └── ToolImportError       an ExceptionGroup over the entries that a listing lost
+
+A ToolError is charged to one call and is meant for the model; the others are meant for a person.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, Self
+
+__all__ = [
+    "ConnectError",
+    "InvalidToolInput",
+    "ListedToolError",
+    "RemoteCallError",
+    "SchemaError",
+    "SkippedTool",
+    "ToolError",
+    "ToolFailure",
+    "ToolImportError",
+    "ToolReturnedError",
+    "ToolwireError",
+    "quoted",
+]
+
+
+def quoted(name: str) -> str:
+    """`name` in double quotes, as every text of toolwire shows a name."""
+    return json.dumps(name, ensure_ascii=False)
+
+
+class ToolwireError(Exception):
+    """The root of the tree."""
+
+
+class ToolError(ToolwireError):
+    """A failure that a model reads as data; raise it in a handler as `ToolError("NOT_FOUND", "no such order")`.
+
+    It reads `CODE: message`, or `CODE` without a message. `cause` is for the log and never shown.
+    """
+
+    def __init__(self, code: str, message: str = "", cause: BaseException | None = None) -> None:
+        super().__init__(f"{code}: {message}" if message else code)
+        self.cause = cause
+
+
+class ToolFailure(ToolError):
+    """A definite failure. The text is what the model reads.
+
+    `kind` is `"failed"`, `"rejected"` (permission refused) or `"invalid_input"` (refused before it ran); `remote`
+    says that the server reported it; `output` is the ToolOutput with every part that came with it; `cause` is outside the exception
+    chain on purpose, since it is a diagnosis and no outcome.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        *,
+        output: Any = None,
+        kind: str = "failed",
+        remote: bool = False,
+        cause: BaseException | None = None,
+    ) -> None:
+        super().__init__(text, cause=cause)
+        self.output = output
+        self.kind = kind
+        self.remote = remote
+
+
+class RemoteCallError(ToolError):
+    """A call whose outcome nobody reported: transport, protocol or deadline. Reads `mcp: …`.
+
+    `may_have_run` is False only where it is certain that the tool did not run. `code` and `data` (JSON bytes) are
+    those of a JSON-RPC error, `raw` is the text that could not be read, `status` and `retry_after` (seconds) are HTTP's.
+    """
+
+    def __init__(
+        self,
+        cause: str,
+        *,
+        may_have_run: bool = True,
+        code: int | None = None,
+        data: bytes | None = None,
+        raw: bytes | None = None,
+        status: int | None = None,
+        retry_after: float | None = None,
+        error: BaseException | None = None,
+    ) -> None:
+        super().__init__(f"mcp: {cause}", cause=error)
+        self.may_have_run = may_have_run
+        self.code = code
+        self.data = data
+        self.raw = raw
+        self.status = status
+        self.retry_after = retry_after
+
+
+class ConnectError(ToolwireError):
+    """No session came about. `exit_code`, `stderr` (the last 64 KiB) and `noise` (the first lines that were no messages) say why."""
+
+    def __init__(
+        self, text: str, *, exit_code: int | None = None, stderr: bytes = b"", noise: tuple[bytes, ...] = ()
+    ) -> None:
+        super().__init__(text)
+        self.exit_code = exit_code
+        self.stderr = stderr
+        self.noise = noise
+
+
+class SchemaError(ToolwireError):
+    """A text is no input schema; reads `toolwire: ParseSchema: …` (spec one-session 2.6)."""
+
+
+class InvalidToolInput(ToolwireError):
+    """Arguments were refused before the tool ran."""
+
+    def __init__(self) -> None:
+        super().__init__("toolwire: tool input is not valid for its schema")
+
+
+class ToolReturnedError(ToolwireError):
+    """A remote result said `isError` (spec one-session 1.1)."""
+
+    def __init__(self) -> None:
+        super().__init__("mcp: tool returned an error")
+
+
+class ListedToolError(ToolwireError):
+    """An entry of a listing is no tool, for a reason that is not its schema."""
+
+
+class SkippedTool:
+    """An entry that was not imported: `name` (the server's; `""` where that was the problem), `index` over all pages, `error`."""
+
+    __slots__ = ("error", "index", "name")
+
+    def __init__(self, name: str, index: int, error: ToolwireError) -> None:
+        self.name = name
+        self.index = index
+        self.error = error
+
+    def __repr__(self) -> str:
+        return f"SkippedTool(name={self.name!r}, index={self.index}, error={str(self.error)!r})"
+
+
+class ToolImportError(ToolwireError, ExceptionGroup[ToolwireError]):
+    """The entries that a listing lost: `skipped` in listing order, `exceptions` their causes (spec one-session 1.7)."""
+
+    skipped: tuple[SkippedTool, ...]
+
+    def __new__(cls, skipped: Sequence[SkippedTool]) -> Self:
+        """Groups the causes; `skipped` is never empty."""
+        records = "".join(
+            f" {quoted(record.name) if record.name else f'entry {record.index}'}: {record.error};" for record in skipped
+        )
+        text = f"mcp: {len(skipped)} tool(s) not imported:{records}"
+        group = super().__new__(cls, text.removesuffix(";"), [record.error for record in skipped])
+        group.skipped = tuple(skipped)
+        return group
+
+    def __init__(self, skipped: Sequence[SkippedTool]) -> None:
+        super().__init__(self.message, self.exceptions)
+
+    def __str__(self) -> str:
+        return self.message
+
+    def derive(self, excs: Sequence[BaseException]) -> ToolImportError:  # type: ignore[override]  # split() keeps the records of what it keeps
+        """A group over the records whose causes are in `excs`."""
+        kept = {id(error) for error in excs}
+        return ToolImportError([record for record in self.skipped if id(record.error) in kept])

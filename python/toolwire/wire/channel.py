@@ -1,0 +1,48 @@
+"""A byte channel to one peer. It moves bytes and knows no message: above it stand the lanes, below it the system.
+
+A channel calls back from the event loop that it was opened in, and never after `aclose` has returned.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+__all__ = ["Channel", "Listener"]
+
+
+class Listener(Protocol):
+    """Who hears from a channel."""
+
+    def received(self, chunk: bytes, /) -> None:
+        """Bytes arrived."""
+
+    def ended(self, reason: str, /) -> None:
+        """No more bytes will come: `reason` is a sentence for an error text. Called once."""
+
+    def writable(self) -> None:
+        """The unwritten bytes went below the high-water mark again."""
+
+
+class Channel(Protocol):
+    """One peer's bytes."""
+
+    @property
+    def full(self) -> bool:
+        """More bytes are unwritten than new calls should add to."""
+
+    @property
+    def exit_code(self) -> int | None:
+        """The peer's process exited with this; negative is a signal."""
+
+    @property
+    def stderr_tail(self) -> bytes:
+        """The last of what the peer wrote to its stderr."""
+
+    async def open(self, listener: Listener, /) -> None:
+        """Starts the peer. Raises ConnectError."""
+
+    def write(self, line: bytes, /, *, now: bool = False) -> None:
+        """Accepts bytes to send, in order; `now` asks not to wait for company. After the end it does nothing."""
+
+    async def aclose(self) -> None:
+        """Ends the peer within five seconds, once; a second call waits for the first."""

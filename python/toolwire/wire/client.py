@@ -1,0 +1,232 @@
+"""The client wire: one byte channel, two lanes, and every frame to the lane that waits for it.
+
+It is an SDK `Transport`: `mcp.Client(wire)` and `mcp.ClientSession(*streams)` work on it unchanged, and
+`toolwire.tools(wire)` takes the express lane beside them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from types import TracebackType
+from typing import Any
+
+import anyio
+import anyio.abc
+import anyio.lowlevel
+from mcp.client.stdio import StdioServerParameters
+from mcp.shared.message import SessionMessage
+
+from toolwire import _core
+from toolwire.errors import RemoteCallError
+from toolwire.wire.channel import Channel
+from toolwire.wire.express import ExpressLane
+from toolwire.wire.limits import STDERR_QUOTED, Limits
+from toolwire.wire.process import Command
+from toolwire.wire.runtime import AnyioRuntime, AsyncioRuntime, Runtime, on_asyncio
+from toolwire.wire.sdk_lane import SdkLane, SdkWriteStream
+from toolwire.wire.stdio import PipeChannel
+from toolwire.wire.stdio_anyio import StreamChannel
+
+__all__ = ["ClientWire", "command_of"]
+
+
+def command_of(target: Sequence[str] | StdioServerParameters, **options: Any) -> Command:
+    """A target as a command; the options of `connect` win over the SDK parameters' own."""
+    if isinstance(target, StdioServerParameters):
+        env = {**(target.env or {}), **(options.pop("env", None) or {})}
+        cwd = options.pop("cwd", None) or target.cwd
+        return Command([target.command, *target.args], env=env, cwd=cwd, **options)
+    return Command(list(target), **options)
+
+
+class ClientWire:
+    """A connection to one server, as an SDK transport. Enter it once; leaving it ends the server.
+
+    `target` is the server's command (an argv list or the SDK's StdioServerParameters) or a Channel of the caller's.
+    """
+
+    def __init__(
+        self, target: Sequence[str] | StdioServerParameters | Command | Channel, *, limits: Limits | None = None
+    ) -> None:
+        if isinstance(target, list | tuple | StdioServerParameters):
+            target = command_of(target)
+        self._target = target
+        self.limits = limits or Limits()
+        self.name = target.argv[0] if isinstance(target, Command) and target.argv else "the server"
+        self._inbound = _core.Inbound(self.limits.line_limit)
+        self._stack = AsyncExitStack()
+        self._channel: Channel
+        self._entered = False
+        self._closed = False
+        self._ended: str | None = None
+        self.unclaimed_answers = 0
+        self.express: ExpressLane
+        self.sdk: SdkLane
+
+    # The SDK's transport
+
+    async def __aenter__(self) -> tuple[Any, SdkWriteStream]:
+        """Starts the server; the SDK's read and write streams. Raises ConnectError."""
+        if self._entered:
+            raise RuntimeError("a wire is entered once: make another one for another connection")
+        self._entered = True
+        async with AsyncExitStack() as stack:
+            runtime: Runtime
+            tasks: anyio.abc.TaskGroup | None = None
+            if on_asyncio():
+                runtime = AsyncioRuntime()
+            else:
+                tasks = await stack.enter_async_context(anyio.create_task_group())
+                stack.callback(tasks.cancel_scope.cancel)
+                runtime = AnyioRuntime(tasks)
+            self._channel = self._make_channel(tasks)
+            self.express = ExpressLane(runtime, self._channel, self.limits)
+            self.sdk = SdkLane(self._channel.write)
+            stack.callback(self.sdk.close)
+            await self._channel.open(self)
+            stack.push_async_callback(self._close)
+            self._stack = stack.pop_all()
+        return self.sdk.read_stream, SdkWriteStream(self, self._send)
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._stack.aclose()
+
+    def _make_channel(self, tasks: anyio.abc.TaskGroup | None) -> Channel:
+        if not isinstance(self._target, Command):
+            return self._target  # type: ignore[return-value]  # a Sequence was made a Command at construction
+        return PipeChannel(self._target) if tasks is None else StreamChannel(self._target, tasks)
+
+    async def _close(self) -> None:
+        self._closed = True
+        self._die("the connection was closed")
+        with anyio.CancelScope(shield=True):
+            await self._channel.aclose()
+
+    async def _send(self, item: SessionMessage) -> None:
+        line = self.sdk.outgoing(item)
+        if self._inbound.lsp_framing:
+            self._fail_lsp()
+        elif self._ended is not None:
+            self.sdk.fail_all(self._ended)
+        self._channel.write(line, now=True)
+        await anyio.lowlevel.checkpoint()
+
+    # The channel's listener
+
+    def received(self, chunk: bytes, /) -> None:
+        """Bytes of the server: each frame to the lane that waits for it."""
+        waiting = self.express.pending
+        for frame in self._inbound.feed(chunk):
+            number = frame.answers
+            if number in waiting:
+                self.express.answer(number, frame)
+            else:
+                self._route(frame, number)
+        if self._inbound.lsp_framing:
+            self._fail_lsp()
+
+    def ended(self, reason: str, /) -> None:
+        """The server says no more."""
+        for frame in self._inbound.finish():
+            self._route(frame, frame.answers)
+        self._die(self._with_stderr(reason))
+
+    def writable(self) -> None:
+        """The server reads again."""
+        self.express.writable()
+
+    def _route(self, frame: _core.Frame, number: int) -> None:
+        kind = frame.kind
+        if kind == "request":
+            self.sdk.incoming(frame)
+        elif kind == "notification":
+            if frame.method == "notifications/progress":
+                token, *progress = frame.progress()
+                if token >= _core.EXPRESS_ID:
+                    self.express.progressed(token, *progress)
+                    return
+            self.sdk.incoming(frame)
+        elif number in self.express.pending:
+            self.express.answer(number, frame)
+        elif number >= _core.EXPRESS_ID:
+            self.express.answer(number, frame)
+        elif not self.sdk.answered(number if number >= 0 else frame.id or number, frame):
+            self._answer_for_nobody(frame)
+
+    def _answer_for_nobody(self, frame: _core.Frame) -> None:
+        """An error without an id, or a message whose id is lost, is the answer to the one request that waits, if there is one."""
+        nameless = frame.id is None and frame.kind in ("error", "broken")
+        if nameless and len(self.express.pending) + len(self.sdk.pending) == 1:
+            if self.express.pending:
+                self.express.answer(next(iter(self.express.pending)), frame)
+            elif frame.error is not None:
+                self.sdk.fail_only(frame.error[1], frame.error[0])
+            else:
+                self.sdk.fail_only(frame.fault or "")
+        else:
+            self.unclaimed_answers += 1
+
+    def _fail_lsp(self) -> None:
+        text = "the server uses LSP framing (Content-Length headers); MCP over stdio is one message a line"
+        self.sdk.fail_all(text)
+        self.express.die(RemoteCallError(text))
+
+    def _die(self, text: str) -> None:
+        self._ended = self._ended or text
+        self.express.die(RemoteCallError(self._ended))
+        self.sdk.die(self._ended)
+
+    def _with_stderr(self, reason: str) -> str:
+        tail = self.stderr_tail.decode("utf-8", "replace").strip()
+        return f"{reason}; its stderr ends: {tail[-STDERR_QUOTED:]}" if tail else reason
+
+    # What a person may ask
+
+    @property
+    def end_reason(self) -> str | None:
+        """Why the connection has ended, with the tail of the server's stderr; `None` while it lives."""
+        return self._ended
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """What was forgiven so far, by name; `frames` counts what was read."""
+        lanes = {"late_answers": 0, "unclaimed_answers": self.unclaimed_answers}
+        if self._entered and hasattr(self, "sdk"):
+            lanes["late_answers"] = self.express.late_answers
+            lanes["dropped_notifications"] = self.sdk.dropped_notifications
+            lanes["refused_messages"] = self.sdk.refused_messages
+        return {**self._inbound.counters, **lanes}
+
+    @property
+    def noise(self) -> tuple[bytes, ...]:
+        """The first lines that were no messages, clipped."""
+        return tuple(self._inbound.noise)
+
+    @property
+    def stderr_tail(self) -> bytes:
+        """The last 64 KiB of the server's stderr."""
+        return self._channel.stderr_tail if hasattr(self, "_channel") else b""
+
+    @property
+    def exit_code(self) -> int | None:
+        """The server's process exited with this; negative is a signal."""
+        return self._channel.exit_code if hasattr(self, "_channel") else None
+
+    # The express lane
+
+    @property
+    def open(self) -> bool:
+        """Express requests may go: the SDK's session is open, and what its requests carry is known."""
+        return self._entered and not self._closed and self.sdk.open
+
+    async def request(self, method: str, params: bytes, *, timeout: float | None) -> _core.Frame:
+        """One express request; `params` are the JSON members of its params. See `ExpressLane.send`."""
+        envelope = self.sdk.envelope
+
+        def line(number: int) -> bytes:
+            return _core.request(number, method, params, envelope)
+
+        return await self.express.send(line, label=(method, self.name), timeout=timeout)

@@ -1,0 +1,75 @@
+"""Every bound of the Python half, each with its reason. The core's own stand in `rust/limits.rs`.
+
+`None` lifts a deadline. All times are seconds, all sizes bytes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from toolwire import _core
+
+__all__ = ["Limits"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What one connection may take. The defaults are those of the design (4.4)."""
+
+    connect_timeout: float | None = 30.0
+    """From the start of the process to the end of the handshake: `npx` may have to unpack a server first."""
+    list_timeout: float | None = 60.0
+    """A whole listing, all pages: fifty pages of four seconds are a broken server (fault F5)."""
+    call_timeout: float | None = 300.0
+    """One call in total, from the call on: long enough for a build, short enough to notice a hang."""
+    idle_timeout: float | None = None
+    """Since the last progress of a call. Off: most servers report none."""
+    in_flight: int = 1_000
+    """Calls that were written and not answered. More wait, so that a slow server costs memory in proportion."""
+    line_limit: int = _core.LINE_LIMIT
+    """The longest line that is kept; a longer one fails its request and is drained."""
+    pages: int = 1_000
+    """Pages of one listing: real servers have one."""
+    tools: int = 20_000
+    """Tools of one listing: the largest real one has 235."""
+
+
+WRITE_HIGH_WATER: Final = 4 * 1024 * 1024
+"""Unwritten bytes above which new calls wait: a server that does not read must not fill our memory."""
+
+READ_CHUNK: Final = 256 * 1024
+"""Bytes asked of a pipe at once: four pipe buffers, so one crossing into the core serves many answers."""
+
+READS_A_TURN: Final = 16
+"""Chunks read before the event loop gets its turn: 4 MiB, about two milliseconds."""
+
+STDERR_TAIL: Final = 64 * 1024
+"""Bytes of a server's stderr that are kept for error messages."""
+
+STDERR_QUOTED: Final = 2_000
+"""Characters of that tail which an error text quotes."""
+
+EXIT_GRACE: Final = 0.5
+"""After a server closed its output: how long its exit code is waited for before pending calls fail without it."""
+
+SILENT_AFTER_EXIT: Final = 2.0
+"""After a server's process exited with its output still open (a child holds it): how long silence is believed to be work."""
+
+FLUSH_TIMEOUT: Final = 0.5
+"""At close: for bytes that were accepted and not written. Together with the three below it stays under 5 s (fault I4)."""
+
+EXIT_TIMEOUT: Final = 2.0
+"""At close, after end of input: for a server to go by itself."""
+
+TERMINATE_TIMEOUT: Final = 1.5
+"""After SIGTERM to the process group."""
+
+KILL_TIMEOUT: Final = 0.5
+"""After SIGKILL: for the kernel to reap."""
+
+SDK_BACKLOG: Final = 10_000
+"""Messages that wait for the SDK lane. Above it notifications are dropped and counted: a storm must not fill our memory."""
+
+NOISE_QUOTED: Final = 3
+"""Noise lines that a connection error quotes."""

@@ -1,0 +1,154 @@
+"""One server process: how it starts, what is kept of its stderr, how it ends. It knows no event loop.
+
+Its own session and process group, so that its children end with it (fault I4).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from mcp.client.stdio import get_default_environment
+
+from toolwire.errors import ConnectError
+from toolwire.wire.limits import STDERR_TAIL
+
+__all__ = ["Command", "Tail", "exit_reason", "signal_group", "spawn"]
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A server as a command: `env` is merged over the variables that the SDK inherits by default."""
+
+    argv: Sequence[str]
+    env: Mapping[str, str] | None = None
+    cwd: str | Path | None = None
+    errlog: IO[Any] | None = None
+
+    @property
+    def shown(self) -> str:
+        """The command for an error text."""
+        return " ".join(self.argv)
+
+
+class Tail:
+    """The last bytes of a server's stderr, passed on to `errlog` as they come."""
+
+    def __init__(self, errlog: IO[Any] | None) -> None:
+        self._chunks: deque[bytes] = deque()
+        self._size = 0
+        self._pass_on = _writer(errlog)
+
+    def push(self, chunk: bytes) -> None:
+        """Keeps a chunk, and forgets what has become too old."""
+        self._chunks.append(chunk)
+        self._size += len(chunk)
+        while self._size - len(self._chunks[0]) >= STDERR_TAIL:
+            self._size -= len(self._chunks.popleft())
+        if self._pass_on is not None:
+            # A log that cannot be written to is the caller's trouble, never the session's.
+            with contextlib.suppress(OSError, ValueError):
+                self._pass_on(chunk)
+
+    def __bytes__(self) -> bytes:
+        return b"".join(self._chunks)[-STDERR_TAIL:]
+
+
+def _writer(errlog: IO[Any] | None) -> Callable[[bytes], Any] | None:
+    if errlog is None:
+        return None
+    buffer = getattr(errlog, "buffer", None)
+
+    def write(chunk: bytes) -> None:
+        if buffer is not None:
+            buffer.write(chunk)
+            buffer.flush()
+            return
+        try:
+            errlog.write(chunk)
+        except TypeError:
+            errlog.write(chunk.decode("utf-8", "replace"))
+        errlog.flush()
+
+    return write
+
+
+def environment(command: Command) -> dict[str, str]:
+    """The environment of the server: the SDK's choice of ours, and the caller's over it."""
+    return get_default_environment() | dict(command.env or {})
+
+
+def spawn(command: Command) -> subprocess.Popen[bytes]:
+    """Starts the server with three pipes in a session of its own. Raises ConnectError with what to do."""
+    with start_errors(command):
+        return subprocess.Popen(
+            list(command.argv),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            env=environment(command),
+            cwd=command.cwd,
+            start_new_session=True,
+        )
+
+
+@contextlib.contextmanager
+def start_errors(command: Command) -> Any:
+    """Turns what the system says about a command that did not start into a text for a person."""
+    if not command.argv or not all(isinstance(word, str) for word in command.argv):
+        raise ConnectError(f"the command must be a list of strings, got {command.argv!r}")
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        raise ConnectError(_start_failure(command, error)) from error
+
+
+def _start_failure(command: Command, error: Exception) -> str:
+    program, cwd = command.argv[0], command.cwd
+    if cwd is not None and not Path(cwd).is_dir():
+        return f"the directory {str(cwd)!r} does not exist or is no directory: pass cwd= a directory"
+    if cwd is not None and not os.access(cwd, os.X_OK):
+        return f"the directory {str(cwd)!r} may not be entered: check its permissions"
+    if isinstance(error, FileNotFoundError):
+        return f"the command {program!r} was not found: check its spelling and the PATH, or install it"
+    if isinstance(error, PermissionError):
+        return f"the command {program!r} may not be run: check that it is an executable file"
+    return f"the command {program!r} did not start: {error}"
+
+
+def signal_group(pid: int, number: signal.Signals) -> bool:
+    """Signals a process group; False when nobody is left in it."""
+    if sys.platform == "win32":
+        with contextlib.suppress(OSError):
+            os.kill(pid, number)
+        return False
+    try:
+        os.killpg(pid, number)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        # macOS says so of a group of zombies; a setuid child would too, and nobody could do more about it.
+        return False
+    return True
+
+
+def exit_reason(exit_code: int | None) -> str:
+    """Why no more bytes come, as a sentence."""
+    if exit_code is None:
+        return "the server closed its output"
+    if exit_code < 0:
+        try:
+            name = signal.Signals(-exit_code).name
+        except ValueError:
+            name = f"signal {-exit_code}"
+        return f"the server was ended by {name}"
+    return f"the server exited with code {exit_code}"
