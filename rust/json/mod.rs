@@ -9,6 +9,7 @@ pub mod number;
 pub mod place;
 pub mod raw;
 pub mod scan;
+mod search;
 pub mod text;
 pub mod walk;
 pub mod write;

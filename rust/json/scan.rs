@@ -4,6 +4,7 @@
 //! many times faster than any scanner could on the way. What a caller wants to know besides "is it valid"
 //! (member names, surrogates) comes through a `Visitor`, which costs nothing where it does nothing.
 
+use super::search::special;
 use crate::error::{Error, Kind};
 
 /// What a walk tells its caller on the way. Offsets are from the start of the text.
@@ -211,34 +212,15 @@ pub fn whitespace(text: &[u8], position: usize) -> usize {
     position
 }
 
-/// Eight bytes at once: is there a quote, a backslash or a control character among them?
-#[inline]
-const fn has_special(word: u64) -> bool {
-    const ONES: u64 = u64::MAX / 255;
-    const HIGH: u64 = ONES << 7;
-    let quote = word ^ (ONES * b'"' as u64);
-    let backslash = word ^ (ONES * b'\\' as u64);
-    let found = (quote.wrapping_sub(ONES) & !quote)
-        | (backslash.wrapping_sub(ONES) & !backslash)
-        | (word.wrapping_sub(ONES * 0x20) & !word);
-    found & HIGH != 0
-}
-
 /// Walks a string from its opening quote; gives the offset behind the closing one.
+#[inline]
 fn string<V: Visitor>(text: &[u8], position: usize, visitor: &mut V) -> Result<usize, Error> {
-    let mut position = position + 1;
+    let mut position = special(text, position + 1);
     loop {
-        while let Some(block) = text.get(position..).and_then(|rest| rest.first_chunk::<8>()) {
-            if has_special(u64::from_le_bytes(*block)) {
-                break;
-            }
-            position += 8;
-        }
         match text.get(position) {
             Some(b'"') => return Ok(position + 1),
-            Some(b'\\') => position = escape(text, position, visitor)?,
-            Some(0..=0x1F) => return Err(Error::new(Kind::ControlCharacter, position)),
-            Some(_) => position += 1,
+            Some(b'\\') => position = special(text, escape(text, position, visitor)?),
+            Some(_) => return Err(Error::new(Kind::ControlCharacter, position)),
             None => return Err(Error::new(Kind::UnexpectedEnd, position)),
         }
     }

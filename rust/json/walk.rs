@@ -4,31 +4,18 @@
 //! never runs past the end, it only stops early and says so with `broken`. Each byte is passed once: a caller
 //! that walks into a value tells the outer walk where it ended (`resume`).
 
-use memchr::memchr2;
-
 use super::scan::whitespace;
+use super::search::quoting;
 
 /// The offset behind the string that opens at `position`.
 #[inline]
 #[must_use]
 pub fn skip_string(text: &[u8], position: usize) -> usize {
-    let mut position = position + 1;
-    // Most strings are short: sixteen bytes by hand cost less than one call of a vector search.
-    for _ in 0..16 {
+    let mut position = quoting(text, position + 1);
+    loop {
         match text.get(position) {
             Some(b'"') => return position + 1,
-            Some(b'\\') => position += 2,
-            Some(_) => position += 1,
-            None => return text.len(),
-        }
-    }
-    loop {
-        let Some(rest) = text.get(position..) else {
-            return text.len();
-        };
-        match memchr2(b'"', b'\\', rest) {
-            Some(found) if rest[found] == b'"' => return position + found + 1,
-            Some(found) => position += found + 2,
+            Some(_) => position = quoting(text, position + 2),
             None => return text.len(),
         }
     }

@@ -141,9 +141,11 @@ pub fn has_lone_surrogate(judged: &[u8]) -> bool {
             Ok(())
         }
     }
-    // Without a `\u` there is none, and most texts have none.
+    // Without a `\u` there is none. Most texts are short and have no backslash at all, so that is asked first.
     let mut found = Found(false);
-    memchr::memmem::find(judged, b"\\u").is_some() && scan::document(judged, usize::MAX, &mut found).is_ok() && found.0
+    memchr::memchr(b'\\', judged).is_some_and(|at| memchr::memmem::find(&judged[at..], b"\\u").is_some())
+        && scan::document(judged, usize::MAX, &mut found).is_ok()
+        && found.0
 }
 
 #[cfg(test)]
