@@ -79,17 +79,17 @@ class Request:
         except ValueError:
             self.spans, method = {}, ""
         self.method = method if isinstance(method, str) else ""
+        self.inner: dict[str, tuple[int, int]] | None = None
 
     def raw(self, name: str) -> str:
         """Give the raw text of a member of the message, or of its params as `params.NAME`; `""` where there is none."""
-        outer, _, inner = name.partition(".")
-        if outer not in self.spans:
-            return ""
-        start, end = self.spans[outer]
-        if inner and self.text[start] != "{":
-            return ""
-        if inner:
-            start, end = members(self.text, start).get(inner, (0, 0))
+        if name.startswith("params."):
+            if self.inner is None:
+                start = self.spans.get("params", (0, 0))[0]
+                self.inner = members(self.text, start) if start and self.text[start] == "{" else {}
+            start, end = self.inner.get(name[7:], (0, 0))
+        else:
+            start, end = self.spans.get(name, (0, 0))
         return self.text[start:end]
 
     def key(self) -> str:
