@@ -1,0 +1,42 @@
+"""`python -m benches [names] [--quick]`: one table; exit code 1 when a bar is not met, unless --quick."""
+
+import argparse
+import platform
+import sys
+from importlib.metadata import version
+
+from benches import calls, imports, limit, lines, memory, stages
+from benches.table import Row, heading, show
+
+BENCHES = {
+    "calls": calls.rows,
+    "imports": imports.rows,
+    "lines": lines.rows,
+    "memory": memory.rows,
+    "limit": limit.rows,
+    "stages": stages.rows,
+}
+
+
+def main() -> int:
+    """Run what was named, print each row as it is known, and say what missed its bar."""
+    parser = argparse.ArgumentParser(prog="python -m benches", description=__doc__)
+    parser.add_argument("names", nargs="*", choices=[*BENCHES, []], help="which benches; all of them by default")
+    parser.add_argument("--quick", action="store_true", help="few rounds: shows that it runs, proves no bar")
+    asked = parser.parse_args()
+    facts = f"toolwire {version('toolwire')}, mcp {version('mcp')}, Python {platform.python_version()}"
+    print(f"{facts}, {platform.system()} {platform.machine()}")
+    print(heading())
+    missed: list[Row] = []
+    for name in asked.names or BENCHES:
+        for row in BENCHES[name](quick=asked.quick):
+            print(show(row), flush=True)
+            if row.met is False:
+                missed.append(row)
+    for row in missed:
+        print(f"NOT MET: {row.what}: {row.ratio}, the bar is {row.bar}")
+    return 1 if missed and not asked.quick else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
