@@ -18,8 +18,8 @@ mod _core {
     use crate::py::frame::{Frame, Inbound, read_message, read_page, read_result};
     #[pymodule_export]
     use crate::py::json::{
-        check_arguments, compact, equal, fingerprint, parse_schema, quote, request, schema_warnings, tools_call,
-        validate,
+        check_arguments, compact, equal, fingerprint, members, parse_schema, quote, request, schema_warnings,
+        tools_call, validate,
     };
     #[pymodule_export]
     use crate::py::listing::{Entry, Page};

@@ -19,15 +19,15 @@ def write_stream_of(session: ClientSession) -> Any:
 
 
 async def raw_request(
-    session: ClientSession, method: str, params: dict[str, Any], timeout: float | None
+    session: ClientSession, method: str, params: dict[str, Any], request_id: int | None = None
 ) -> dict[str, Any]:
     """One request through the session's dispatcher: its envelope and headers as the SDK stamps them, its result unvalidated.
 
-    Raises MCPError for an error answer, a timeout, a closed connection.
+    Raises MCPError for an error answer and a closed connection, and whatever else the session's transport raises.
     """
     data: dict[str, Any] = {"method": method, "params": params}
     options: dict[str, Any] = {}
     session._stamp(data, options)  # type: ignore[arg-type]  # CallOptions is a TypedDict, built up by the stamp
-    if timeout is not None:
-        options["timeout"] = timeout
+    if request_id is not None:
+        options["request_id"] = request_id
     return await session._dispatcher.send_raw_request(method, data["params"], options)  # type: ignore[arg-type]  # as above

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 __all__ = [
@@ -56,6 +57,14 @@ class ToolError(ToolwireError):
     def __init__(self, code: str, message: str = "", cause: BaseException | None = None) -> None:
         super().__init__(f"{code}: {message}" if message else code)
         self.cause = cause
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The text is all that the constructors make; calling one again on it would put another prefix before it.
+        return _restored, (type(self), str(self)), self.__dict__
+
+
+def _restored(kind: type[ToolError], text: str) -> ToolError:
+    return kind.__new__(kind, text)
 
 
 class ToolFailure(ToolError):
@@ -131,6 +140,9 @@ class InvalidToolInput(ToolwireError):
     def __init__(self) -> None:
         super().__init__("toolwire: tool input is not valid for its schema")
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (), self.__dict__
+
 
 class ToolReturnedError(ToolwireError):
     """A remote result said `isError` (spec one-session 1.1)."""
@@ -138,23 +150,21 @@ class ToolReturnedError(ToolwireError):
     def __init__(self) -> None:
         super().__init__("mcp: tool returned an error")
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (), self.__dict__
+
 
 class ListedToolError(ToolwireError):
     """An entry of a listing is no tool, for a reason that is not its schema."""
 
 
+@dataclass(frozen=True, slots=True)
 class SkippedTool:
     """An entry that was not imported: `name` (the server's; `""` where that was the problem), `index` over all pages, `error`."""
 
-    __slots__ = ("error", "index", "name")
-
-    def __init__(self, name: str, index: int, error: ToolwireError) -> None:
-        self.name = name
-        self.index = index
-        self.error = error
-
-    def __repr__(self) -> str:
-        return f"SkippedTool(name={self.name!r}, index={self.index}, error={str(self.error)!r})"
+    name: str
+    index: int
+    error: ToolwireError
 
 
 class ToolImportError(ToolwireError, ExceptionGroup[ToolwireError]):
@@ -177,6 +187,9 @@ class ToolImportError(ToolwireError, ExceptionGroup[ToolwireError]):
 
     def __str__(self) -> str:
         return self.message
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.skipped,), self.__dict__
 
     def derive(self, excs: Sequence[BaseException]) -> ToolImportError:  # type: ignore[override]  # split() keeps the records of what it keeps
         """A group over the records whose causes are in `excs`."""

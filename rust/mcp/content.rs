@@ -58,7 +58,7 @@ impl<'a> Parts<'a> {
         let mut parts = Self::default();
         let mut members = Members::new(value, 0);
         while let Some((name, start)) = members.next() {
-            let slot = match name {
+            let slot = match &*unescape(name) {
                 b"type" => &mut parts.kind,
                 b"text" => &mut parts.text,
                 b"data" => &mut parts.data,
@@ -87,6 +87,14 @@ fn required<'a>(value: Option<&'a [u8]>, name: &str) -> Result<&'a [u8], String>
     match value {
         None => Err(format!("no {name}")),
         Some(value) => inner(Some(value)).ok_or_else(|| format!("{name} is {}, not a string", article(word(value)))),
+    }
+}
+
+/// A member that may be left out, or be null; what a reader would miss can't be anything but a string.
+fn optional<'a>(value: Option<&'a [u8]>, name: &str) -> Result<Option<&'a [u8]>, String> {
+    match value {
+        None | Some(b"null") => Ok(None),
+        value => required(value, name).map(Some),
     }
 }
 
@@ -135,14 +143,14 @@ fn resource(value: Option<&[u8]>) -> Result<Resource<'_>, String> {
         return Err(format!("resource is {}, not an object", article(word(value))));
     }
     let parts = Parts::read(value);
-    let blob = match inner(parts.blob) {
+    let blob = match optional(parts.blob, "blob")? {
         Some(data) => Some((data, decoded_size(data).ok_or("blob is not base64")?)),
         None => None,
     };
     Ok(Resource {
-        uri: inner(parts.uri).unwrap_or_default(),
+        uri: optional(parts.uri, "uri")?.unwrap_or_default(),
         mime_type: inner(parts.mime_type),
-        text: inner(parts.text),
+        text: optional(parts.text, "text")?,
         blob,
     })
 }
@@ -271,6 +279,15 @@ mod tests {
                 r#"{"type":"resource","resource":7}"#,
                 "[broken block: resource is a number, not an object]",
             ),
+            (
+                r#"{"type":"resource","resource":{"uri":"n://1","text":5}}"#,
+                "[broken block: text is a number, not a string]",
+            ),
+            (
+                r#"{"type":"resource","resource":{"uri":"n://1","text":null,"blob":["AA=="]}}"#,
+                "[broken block: blob is an array, not a string]",
+            ),
+            (r#"{"t\u0079pe":"text","te\u0078t":"x"}"#, "x"),
             ("7", "[broken block: a number, not an object]"),
             ("null", "[broken block: null, not an object]"),
         ] {

@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use crate::json::raw::{article, word};
 use crate::json::scan::{self, whitespace};
-use crate::json::text::decode;
+use crate::json::text::{decode, unescape};
 use crate::json::walk::{Elements, Members};
 use crate::schema;
 
@@ -101,7 +101,7 @@ pub fn page(text: &Bytes, start: usize, judged: bool) -> Result<Page, String> {
     let mut found = false;
     let mut members = Members::new(text, start);
     while let Some((name, value)) = members.next() {
-        match name {
+        match &*unescape(name) {
             b"tools" => {
                 found = true;
                 match text.get(value) {
@@ -165,7 +165,7 @@ fn entry(text: &Bytes, start: usize, judged: bool) -> (Entry, usize) {
                 Span::new(value - start, end - start)
             }
         };
-        match name {
+        match &*unescape(name) {
             b"name" => {
                 let end = members.extent().end;
                 entry.name = Span::new(value - start, end - start);
@@ -225,7 +225,7 @@ fn read_only(text: &[u8], start: usize) -> bool {
     let mut members = Members::new(text, start);
     let mut found = false;
     while let Some((name, value)) = members.next() {
-        if name == b"readOnlyHint" {
+        if &*unescape(name) == b"readOnlyHint" {
             found = &text[value..members.extent().end] == b"true";
         }
     }
@@ -248,21 +248,28 @@ impl Entry {
         if let Some(value) = description.filter(|value| value[0] != b'"') {
             out.push(format!("the description is {}, not a string", article(word(value))));
         }
-        if description.is_some_and(schema::has_lone_surrogate) {
-            out.push("the description holds half of a surrogate pair".into());
+        for (value, word) in [(self.title.of(text), "title"), (description, "description")] {
+            if value.is_some_and(schema::has_lone_surrogate) {
+                out.push(format!("the {word} holds half of a surrogate pair"));
+            }
         }
         if let Some(value) = self.annotations.of(text) {
             out.extend(odd_annotations(value));
         }
-        match &self.fault {
-            Some(Fault::Schema(fault)) => out.push(fault.prose()),
-            _ => {
-                if let Some(value) = self.input_schema.of(text) {
-                    out.extend(schema::oddities::warnings(value));
-                }
-            }
+        if let Some(Fault::Schema(fault)) = &self.fault {
+            out.push(fault.prose());
+        }
+        if let Some(value) = self.input_schema.of(text) {
+            out.extend(schema::oddities::warnings(value));
         }
         out
+    }
+
+    /// The output schema, where its root is an object's: any other is legal, and no promise of a structured object.
+    #[must_use]
+    pub fn object_output(&self) -> Option<&[u8]> {
+        let value = self.output_schema.of(&self.text)?;
+        schema::root(value, 0).1.is_none().then_some(value)
     }
 }
 

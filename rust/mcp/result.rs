@@ -6,6 +6,7 @@ use bytes::Bytes;
 use super::content;
 use super::listing::{Span, string};
 use crate::json::equal::equal;
+use crate::json::text::unescape;
 use crate::json::walk::{Members, skip};
 use crate::json::write::compact;
 use crate::limits::DEPTH;
@@ -61,16 +62,27 @@ impl CallResult {
         let mut members = Members::new(&text, 0);
         while let Some((name, at)) = members.next() {
             let end = members.extent().end;
-            match name {
+            match &*unescape(name) {
                 b"content" => content = Some((at, end)),
                 b"structuredContent" => result.structured = Span::new(at, end),
                 b"_meta" => result.meta = Span::new(at, end),
                 b"isError" => match &text[at..end] {
                     b"true" => result.is_error = true,
-                    b"false" | b"null" => {}
-                    _ => result.warnings.push("isError is not a boolean"),
+                    b"false" | b"null" => result.is_error = false,
+                    odd => {
+                        // Whoever writes anything there but a spelling of "no" means to report an error.
+                        result.is_error = !matches!(odd, b"0" | b"\"\"" | b"\"false\"");
+                        result.warnings.push("isError is not a boolean");
+                    }
                 },
-                b"resultType" => result.result_type = string(Some(&text[at..end])),
+                b"resultType" => match &text[at..end] {
+                    b"null" => result.warnings.push("resultType is null"),
+                    // A type that is no string is an unknown type, never an absent one.
+                    odd => {
+                        let word = string(Some(odd));
+                        result.result_type = word.or_else(|| Some(String::from_utf8_lossy(odd).into_owned()));
+                    }
+                },
                 _ => {}
             }
         }
@@ -264,6 +276,32 @@ mod tests {
             result(r#"{"toolResult":{"content":[]}}"#).all_warnings(),
             ["content is missing"]
         );
+    }
+
+    #[test]
+    fn an_odd_type_or_error_flag_is_never_read_as_absent() {
+        for (text, result_type, is_error, warnings) in [
+            (r#"{"content":[],"resultType":null}"#, None, false, 1),
+            (r#"{"content":[],"resultType":5}"#, Some("5"), false, 0),
+            (
+                r#"{"content":[],"result\u0054ype":"input_required"}"#,
+                Some("input_required"),
+                false,
+                0,
+            ),
+            (r#"{"content":[],"isError":"true"}"#, None, true, 1),
+            (r#"{"content":[],"isError":1}"#, None, true, 1),
+            (r#"{"content":[],"isError":0}"#, None, false, 1),
+            (r#"{"content":[],"is\u0045rror":true}"#, None, true, 0),
+            (r#"{"content":[],"isError":true,"isError":false}"#, None, false, 0),
+        ] {
+            let read = result(text);
+            assert_eq!(
+                (read.result_type.as_deref(), read.is_error, read.all_warnings().len()),
+                (result_type, is_error, warnings),
+                "{text}"
+            );
+        }
     }
 
     #[test]

@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyDict};
 
 use super::accept::{Text, json_error, refused};
 use crate::json::scan::{self, Nothing};
+use crate::json::walk::Members;
 use crate::limits::{DEPTH, DETACH};
 use crate::mcp::call;
 use crate::{json, schema};
@@ -38,6 +39,22 @@ pub fn equal(left: Text, right: Text) -> PyResult<bool> {
     judged(left.as_ref(), DEPTH)?;
     judged(right.as_ref(), DEPTH)?;
     Ok(json::equal::equal(left.as_ref(), right.as_ref()))
+}
+
+/// The members of an object, each with its value's own bytes; of a repeated name the last. No object has none.
+#[pyfunction]
+pub fn members<'py>(py: Python<'py>, text: Text) -> PyResult<Bound<'py, PyDict>> {
+    let text = text.as_ref();
+    let (start, _) = judged(text, usize::MAX)?;
+    let out = PyDict::new(py);
+    let mut members = Members::new(text, start);
+    while let Some((name, value)) = members.next() {
+        out.set_item(
+            json::text::decode(name),
+            PyBytes::new(py, &text[value..members.extent().end]),
+        )?;
+    }
+    Ok(out)
 }
 
 /// The bytes to send for a model's arguments. Raises `JsonError` with the model's text.

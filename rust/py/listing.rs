@@ -87,9 +87,10 @@ impl Entry {
         self.part(py, self.0.input_schema)
     }
 
+    /// The output schema, where its root is an object's.
     #[getter]
     fn output_schema<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
-        self.part(py, self.0.output_schema)
+        self.0.object_output().map(|value| PyBytes::new(py, value))
     }
 
     #[getter]

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Kind};
 use crate::json::scan::{self, Visitor};
-use crate::json::text::decode;
+use crate::json::text::{decode, unescape};
 use crate::json::walk::{Extent, Members};
 use crate::limits;
 
@@ -82,7 +82,7 @@ pub fn root(text: &[u8], start: usize) -> (Extent, Option<Fault>) {
     while let Some((name, value)) = members.next() {
         let extent = members.extent();
         depth = depth.max(extent.depth);
-        if name == b"type" {
+        if &*unescape(name) == b"type" {
             // Where a name is repeated, the last one counts, for every reader of JSON that there is.
             found = Some(value..extent.end);
         }
@@ -192,6 +192,7 @@ mod tests {
             "{\"type\":\"object\",\"required\":\"x\"}",
             "{\"type\":\"string\",\"type\":\"object\"}",
             "{\"type\":\"\\u006fbject\"}",
+            "{\"t\\u0079pe\":\"object\"}",
         ] {
             assert_eq!(refusal(text), None, "{text}");
         }

@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::json::names::Names;
 use crate::json::place::path;
 use crate::json::scan::{self, Visitor};
-use crate::json::text::decode;
+use crate::json::text::{decode, unescape};
 use crate::json::walk::{Elements, Members, skip};
 
 /// Repeated names and surrogates, and where a `$ref` stands.
@@ -25,7 +25,7 @@ impl Visitor for Oddities<'_> {
     }
 
     fn name(&mut self, start: usize, end: usize) -> Result<(), Error> {
-        if matches!(&self.text[start..end], b"$ref" | b"$dynamicRef") {
+        if matches!(&*unescape(&self.text[start..end]), b"$ref" | b"$dynamicRef") {
             self.references.push(end + 1);
         }
         self.names.name(start, end)
@@ -82,7 +82,7 @@ fn remote(text: &[u8], at: usize) -> Option<String> {
 fn odd_required(text: &[u8]) -> Option<String> {
     let mut members = Members::new(text, scan::whitespace(text, 0));
     while let Some((name, start)) = members.next() {
-        if name != b"required" {
+        if &*unescape(name) != b"required" {
             continue;
         }
         let mut names = Elements::new(text, start);

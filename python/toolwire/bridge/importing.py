@@ -54,9 +54,7 @@ async def tools(
 class _Listing:
     """The state of one walk over the pages."""
 
-    def __init__(
-        self, source: Source, prefix: str, policy: Policy | Iterable[Policy | None], any_root: bool
-    ) -> None:
+    def __init__(self, source: Source, prefix: str, policy: Policy | Iterable[Policy | None], any_root: bool) -> None:
         self.tools: list[Tool] = []
         self.skipped: list[SkippedTool] = []
         self.warnings: list[str] = []
@@ -84,6 +82,9 @@ class _Listing:
             except RemoteCallError as error:
                 if error.code == METHOD_NOT_FOUND and cursor is None:
                     return
+                if end is not None and isinstance(error.cause, TimeoutError):
+                    text = f"listing the tools of {self._source.server} timed out after {limits.list_timeout:g} s"
+                    raise RemoteCallError(text, may_have_run=False, error=error.cause) from None
                 raise
             cursor = page.next_cursor
             self.warnings.extend(page.warnings)
@@ -100,19 +101,24 @@ class _Listing:
                 self.warnings.append(f"the listing gave the cursor {cursor.decode()} twice: it was ended there")
                 return
             cursors.add(cursor)
-            if len(self.tools) >= limits.tools:
-                self.warnings.append(f"the listing has over {limits.tools} tools: it was ended there")
+            if self._index >= limits.tools:
+                self.warnings.append(f"the listing goes on after {self._index} tools: it was ended there")
                 return
         self.warnings.append(f"the listing has over {limits.pages} pages: it was ended there")
 
     def _take(self, page: _core.Page) -> None:
         check_headers = page.names_headers and self._source.modern
-        prefix, names = self._prefix, self._names
+        prefix, names, limit = self._prefix, self._names, self._source.limits.tools
         for entry in page.entries:
             index = self._index
             self._index = index + 1
             kind = entry.fault_kind
             name = entry.name
+            if index >= limit:
+                self.skipped.append(
+                    SkippedTool(name, index, ListedToolError(f"over the limit of {limit} tools a listing"))
+                )
+                continue
             if kind == "entry":
                 self.skipped.append(SkippedTool(name, index, ListedToolError(entry.fault or "")))
                 continue

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from typing import Any, TypeVar
+from uuid import uuid4
 
+import anyio
 import mcp
 from mcp import ClientSession, MCPError
 
 from toolwire import _core, _sdk
 from toolwire.bridge.connection import Connection
-from toolwire.errors import RemoteCallError, ToolwireError
+from toolwire.errors import RemoteCallError, quoted
 from toolwire.wire.client import ClientWire
 from toolwire.wire.limits import Limits
 from toolwire.wire.sdk_lane import SdkWriteStream
 
-__all__ = ["Source", "call_error", "decoded"]
+__all__ = ["Source", "call_result"]
 
 
 class Source:
@@ -33,7 +36,9 @@ class Source:
             self.session, self.wire, self.limits = origin.session, origin.wire, origin.limits
             return
         if not isinstance(origin, mcp.Client | ClientSession):
-            raise TypeError(f"expected a connection, a wire, an SDK client or an SDK session, got {type(origin).__name__}")
+            raise TypeError(
+                f"expected a connection, a wire, an SDK client or an SDK session, got {type(origin).__name__}"
+            )
         self.session = origin.session if isinstance(origin, mcp.Client) else origin
         stream = _sdk.write_stream_of(self.session)
         self.wire = stream.wire if isinstance(stream, SdkWriteStream) else None
@@ -54,59 +59,146 @@ class Source:
         return self.session is not None and self.session.discover_result is not None
 
     async def page(self, cursor: bytes | None, timeout: float | None) -> _core.Page:
-        """One page of `tools/list`. Raises RemoteCallError."""
+        """One page of `tools/list`. Raises RemoteCallError; a listing has no effect, so it never "may have run"."""
+        try:
+            return await self._page(cursor, timeout)
+        except RemoteCallError as error:
+            error.may_have_run = False
+            raise
+
+    async def _page(self, cursor: bytes | None, timeout: float | None) -> _core.Page:
         wire = self.wire
-        if wire is None:
-            return await self._page_by_session(cursor, timeout)
-        if wire.open:
+        if wire is not None and wire.open:
             params = b"" if cursor is None else b'"cursor":' + cursor
             return _page(await wire.request("tools/list", params, timeout=timeout))
-        return await self._page_by_sdk_lane(cursor, timeout)
+        sent = {} if cursor is None else {"cursor": json.loads(cursor)}
+        if wire is None:
+            result = await self._decoded("tools/list", sent, "tools/list", timeout)
+            return read(_core.read_page, result)
+        return _page(await self._by_sdk_lane(wire, "tools/list", sent, "tools/list", timeout))
 
-    async def _page_by_sdk_lane(self, cursor: bytes | None, timeout: float | None) -> _core.Page:
-        """The first request of a session that nobody has heard from yet: the SDK sends it, its bytes are read here."""
-        if self.session is None or self.wire is None:
-            raise ToolwireError(
+    async def call(self, name: str, arguments: bytes, timeout: float | None) -> _core.CallResult:
+        """One `tools/call` that does not go express, through the session. `arguments` are checked.
+
+        On a wire the bytes go and come as they are; without one the SDK has decoded them, so floats are Python's.
+        Raises RemoteCallError, and ValueError when Python cannot hold a number of the arguments.
+        """
+        wire = self.wire
+        if wire is None:
+            params = {"name": name, "arguments": _carried(arguments)}
+            result = await self._decoded("tools/call", params, name, timeout)
+            return read(_core.read_result, result)
+        marker = f"toolwire:{uuid4().hex}"
+        params = {"name": name, "arguments": {marker: 0}}
+        paste = (b'{"%s":0}' % marker.encode(), arguments.replace(b"\n", b" ").replace(b"\r", b" "))
+        return call_result(await self._by_sdk_lane(wire, "tools/call", params, name, timeout, paste))
+
+    async def _by_sdk_lane(
+        self,
+        wire: ClientWire,
+        method: str,
+        params: dict[str, Any],
+        shown: str,
+        timeout: float | None,
+        paste: tuple[bytes, bytes] | None = None,
+    ) -> _core.Frame:
+        """A request while nobody knows yet what an express one has to carry: the SDK sends it, its answer's bytes are read here."""
+        if self.session is None:
+            raise RemoteCallError(
                 "no session runs on this wire yet: enter mcp.Client(wire) or initialize a ClientSession on it first, "
-                "and where the client adopted a version without a handshake, pass the client"
+                "and where the client adopted a version without a handshake, pass the client",
+                may_have_run=False,
             )
         heard: list[_core.Frame] = []
-        self.wire.sdk.tap("tools/list", heard.append)
-        params = {} if cursor is None else {"cursor": json.loads(cursor)}
+        number = wire.sdk.tap(heard.append, paste)
         try:
-            await _sdk.raw_request(self.session, "tools/list", params, timeout)
-        except MCPError as error:
+            await self._request(method, params, shown, timeout, number)
+        except RemoteCallError as error:
+            if not heard and wire.end_reason is not None:
+                raise RemoteCallError(wire.end_reason, error=error.cause) from None
             if not heard:
-                raise call_error(error) from error
-        return _page(heard[0])
+                raise
+            # That was the SDK's own view of a broken or an error answer; its bytes say more.
+        finally:
+            wire.sdk.untap(number)
+        return heard[0]
 
-    async def _page_by_session(self, cursor: bytes | None, timeout: float | None) -> _core.Page:
+    async def _decoded(self, method: str, params: dict[str, Any], shown: str, timeout: float | None) -> bytes:
+        result = await self._request(method, params, shown, timeout)
+        try:
+            return encoded(result)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise RemoteCallError(f"the server's result is not JSON: {error}", error=error) from None
+
+    async def _request(
+        self, method: str, params: dict[str, Any], shown: str, timeout: float | None, number: int | None = None
+    ) -> Any:
+        """A request through the session's dispatcher; `shown` is its name in error texts. Raises RemoteCallError."""
         assert self.session is not None
-        params = {} if cursor is None else {"cursor": json.loads(cursor)}
-        result = await decoded(self.session, "tools/list", params, timeout)
-        return read(_core.read_page, result)
+        try:
+            with anyio.move_on_after(timeout) as limit:
+                return await _sdk.raw_request(self.session, method, params, number)
+        except MCPError as error:
+            raise call_error(error) from error
+        except Exception as error:
+            # The transport may be anybody's, and raise anything; to a model it is one failed call.
+            raise RemoteCallError(str(error) or type(error).__name__, error=error) from error
+        assert limit.cancelled_caught
+        text = f"{quoted(shown)} at {self.server} timed out after {timeout:g} s"
+        raise RemoteCallError(text, error=TimeoutError())
 
 
 def _page(frame: _core.Frame) -> _core.Page:
     error = frame.error
     if error is not None:
-        raise RemoteCallError(error[1], may_have_run=False, code=error[0], data=error[2])
+        raise remote_error(*error)
     try:
         return frame.page()
     except ValueError as problem:
-        raise RemoteCallError(frame.fault or str(problem), may_have_run=False, raw=frame.text) from None
+        raise RemoteCallError(frame.fault or str(problem), raw=frame.text) from None
 
 
-async def decoded(session: ClientSession, method: str, params: dict[str, Any], timeout: float | None) -> bytes:
-    """A result through the session's dispatcher, as JSON again. Floats and key spellings are the SDK's, already decoded.
+def call_result(frame: _core.Frame) -> _core.CallResult:
+    """The result of a call in its answer. Raises RemoteCallError."""
+    if frame.kind == "result":
+        try:
+            return frame.call_result()
+        except ValueError as problem:
+            raise RemoteCallError(str(problem), raw=frame.text) from None
+    error = frame.error
+    if error is not None:
+        raise remote_error(*error)
+    raise RemoteCallError(f"{frame.fault}: {_clip(frame.text)}", raw=frame.text)
 
-    Raises RemoteCallError.
-    """
+
+_CLIP = 200
+"""Bytes of a broken answer that its error text quotes."""
+
+
+def _clip(text: bytes) -> str:
+    shown = text[:_CLIP].decode("utf-8", "replace")
+    return shown if len(text) <= _CLIP else shown + "…"
+
+
+def _carried(arguments: bytes) -> Any:
+    """Arguments as the SDK takes them. It would send a number beyond Python's floats as null, so that is refused."""
+
+    def number(text: str) -> float:
+        value = float(text)
+        if math.isinf(value):
+            raise ValueError(f"the number {text} is beyond Python's floats, and an SDK session carries no other")
+        return value
+
+    return json.loads(arguments, parse_float=number)
+
+
+def encoded(value: Any) -> bytes:
+    """A decoded value as JSON again. Half a surrogate pair stays an escape, so that it is flagged as it is on a wire."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     try:
-        result = await _sdk.raw_request(session, method, params, timeout)
-    except MCPError as error:
-        raise call_error(error) from error
-    return json.dumps(result, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+        return text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(value, separators=(",", ":")).encode()
 
 
 Read = TypeVar("Read")
@@ -130,7 +222,7 @@ def call_error(error: MCPError) -> RemoteCallError:
     return remote_error(
         error.error.code,
         error.error.message,
-        None if data is None else json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"),
+        None if data is None else encoded(data),
         error,
     )
 

@@ -16,16 +16,18 @@ __all__ = ["Toolset"]
 class Toolset(Sequence[Tool]):
     """Tools by position or by name. `skipped` are the entries that are none, `warnings` what was odd about the listing.
 
-    `connection` is what the tools were imported from.
+    `connection` is what the tools were imported from. Immutable.
     """
+
+    __slots__ = ("_by_name", "_connection", "_listing_warnings", "_skipped", "_tools")
 
     def __init__(
         self, tools: Sequence[Tool], *, connection: Any, skipped: Sequence[SkippedTool], warnings: Sequence[str]
     ) -> None:
         self._tools = tuple(tools)
         self._by_name: dict[str, Tool] | None = None
-        self.connection = connection
-        self.skipped = tuple(skipped)
+        self._connection = connection
+        self._skipped = tuple(skipped)
         self._listing_warnings = tuple(warnings)
 
     @overload
@@ -55,6 +57,16 @@ class Toolset(Sequence[Tool]):
         return key in self.names if isinstance(key, str) else key in self._tools
 
     @property
+    def connection(self) -> Any:
+        """What the tools were imported from."""
+        return self._connection
+
+    @property
+    def skipped(self) -> tuple[SkippedTool, ...]:
+        """The entries that are no tools, in listing order."""
+        return self._skipped
+
+    @property
     def names(self) -> tuple[str, ...]:
         """The names in listing order."""
         return tuple(tool.name for tool in self._tools)
@@ -76,8 +88,8 @@ class Toolset(Sequence[Tool]):
 
     def raise_for_skipped(self) -> None:
         """Raises ToolImportError when an entry was skipped."""
-        if self.skipped:
-            raise ToolImportError(self.skipped)
+        if self._skipped:
+            raise ToolImportError(self._skipped)
 
     def __repr__(self) -> str:
-        return f"Toolset({list(self.names)!r}, skipped={len(self.skipped)})"
+        return f"Toolset({list(self.names)!r}, skipped={len(self._skipped)})"

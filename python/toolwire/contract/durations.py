@@ -4,23 +4,26 @@ from __future__ import annotations
 
 __all__ = ["spelled"]
 
+_SECOND = 1_000_000_000
+_UNITS = ((1_000_000, "ms"), (1_000, "µs"), (1, "ns"))
+
 
 def spelled(seconds: float) -> str:
-    """`seconds` in the largest units that it fills, without trailing zeros."""
-    if seconds <= 0:
+    """`seconds` in the largest units that it fills, to the nanosecond, without trailing zeros."""
+    nanoseconds = round(seconds * _SECOND)
+    if nanoseconds <= 0:
         return "0s"
-    if seconds < 1:
-        for unit, factor in (("ms", 1e3), ("µs", 1e6)):
-            if seconds * factor >= 1:
-                return f"{_trimmed(seconds * factor)}{unit}"
-        return f"{round(seconds * 1e9)}ns"
-    minutes, rest = divmod(seconds, 60)
-    hours, minutes = divmod(int(minutes), 60)
+    for size, unit in _UNITS:
+        if size <= nanoseconds < _SECOND:
+            return f"{_decimal(nanoseconds, size)}{unit}"
+    minutes, rest = divmod(nanoseconds, 60 * _SECOND)
+    hours, minutes = divmod(minutes, 60)
     parts = f"{hours}h" if hours else ""
     parts += f"{minutes}m" if hours or minutes else ""
-    return f"{parts}{_trimmed(rest)}s"
+    return f"{parts}{_decimal(rest, _SECOND)}s"
 
 
-def _trimmed(value: float) -> str:
-    text = f"{value:.9f}".rstrip("0")
-    return text.removesuffix(".") or "0"
+def _decimal(value: int, unit: int) -> str:
+    whole, fraction = divmod(value, unit)
+    digits = f"{fraction:0{len(str(unit)) - 1}d}".rstrip("0") if fraction else ""
+    return f"{whole}.{digits}" if digits else str(whole)

@@ -6,6 +6,9 @@ structured bytes.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any, Protocol
+
 from toolwire import _core
 from toolwire.contract.parts import MediaPart, Part, TextPart
 
@@ -25,15 +28,37 @@ def cut(text: str, limit: int | None) -> str:
     return f"{encoded[:end].decode('utf-8', 'surrogatepass')}\n…[truncated {len(encoded) - end} bytes]"
 
 
+class Promise(Protocol):
+    """What a tool's definition says of its results."""
+
+    @property
+    def output_schema(self) -> bytes | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    output_schema: bytes | None
+
+
 class ToolOutput:
-    """The output of one call. Immutable; text, parts and warnings are made when they are first asked for."""
+    """The output of one call. Immutable; text, parts and warnings are made when they are first asked for.
 
-    __slots__ = ("_limit", "_parts", "_render", "_result", "_text")
+    `promise` is the tool's definition: with an output schema a success owes a structured value.
+    """
 
-    def __init__(self, result: _core.CallResult, render: str = "default", limit: int | None = None) -> None:
+    __slots__ = ("_limit", "_parts", "_promise", "_render", "_result", "_text")
+
+    def __init__(
+        self,
+        result: _core.CallResult,
+        render: str = "default",
+        limit: int | None = None,
+        promise: Promise | None = None,
+    ) -> None:
         self._result = result
         self._render = render
         self._limit = limit
+        self._promise = promise
         self._text: str | None = None
         self._parts: tuple[Part, ...] | None = None
 
@@ -80,16 +105,32 @@ class ToolOutput:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What was forgiven in the result."""
-        return tuple(self._result.warnings())
+        """What was forgiven in the result, and a structured value that the tool's output schema promised in vain."""
+        found = self._result.warnings()
+        if self._promise is not None and not self.is_error and self._promise.output_schema is not None:
+            first = (self.structured or b"n")[:1]
+            if first != b"{":
+                got = "no structured value" if first == b"n" else "a structured value that is no object"
+                found.append(
+                    f"output_schema_mismatch: the tool's output schema asks for an object, the result has {got}"
+                )
+        return tuple(found)
 
     @property
     def raw(self) -> bytes:
         """The whole result as the server sent it."""
         return self._result.text
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        kept = None if self._promise is None else _Kept(self._promise.output_schema)
+        return _restored, (self.raw, self._render, self._limit, kept)
+
     def __repr__(self) -> str:
         return f"ToolOutput({self.text!r}, is_error={self.is_error})"
+
+
+def _restored(raw: bytes, render: str, limit: int | None, promise: Promise | None) -> ToolOutput:
+    return ToolOutput(_core.read_result(raw), render, limit, promise)
 
 
 def _part(block: _core.Block) -> Part:

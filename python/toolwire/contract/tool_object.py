@@ -54,22 +54,27 @@ class Tool:
     Both raise ToolFailure (definite) or RemoteCallError (unknown outcome); `str(error)` is the model's text.
     """
 
-    __slots__ = ("_caller", "_definition", "_settings", "name")
+    __slots__ = ("_caller", "_definition", "_name", "_settings")
 
     def __init__(self, name: str, definition: Definition, settings: Settings, caller: Caller) -> None:
-        self.name = name
+        self._name = name
         self._definition = definition
         self._settings = settings
         self._caller = caller
 
     async def call(self, args: Arguments = None) -> ToolOutput:
         """Runs the tool; the whole output."""
-        raw = args if type(args) is bytes or type(args) is str else encoded(self.name, args)
+        raw = args if type(args) is bytes or type(args) is str else encoded(self._name, args)
         return await self._caller.call(self, raw)
 
     async def invoke(self, args: Arguments = None) -> str:
         """Runs the tool; the text that a model reads."""
         return (await self.call(args)).text
+
+    @property
+    def name(self) -> str:
+        """The name that a model calls it by: the server's behind the import's prefix."""
+        return self._name
 
     @property
     def description(self) -> str:
@@ -89,7 +94,7 @@ class Tool:
 
     @property
     def output_schema(self) -> Schema | None:
-        """The output schema, whatever its root, where there is one."""
+        """The output schema, where there is one with an object's root; any other stands in `definition_json` (row C35)."""
         raw = self._definition.output_schema
         return None if raw is None else Schema(raw)
 
@@ -134,17 +139,15 @@ class Tool:
         return self._settings
 
     def __repr__(self) -> str:
-        return f"Tool({self.name!r}, origin={self.origin!r})"
+        return f"Tool({self._name!r}, origin={self.origin!r})"
 
 
 def refused_input(name: str, detail: str) -> ToolFailure:
     """The failure of a call whose arguments were refused before the tool ran (spec one-session 2.5)."""
-    return ToolFailure(
-        f"INVALID_INPUT: tool {quoted(name)}: {detail}", kind="invalid_input", cause=InvalidToolInput()
-    )
+    return ToolFailure(f"INVALID_INPUT: tool {quoted(name)}: {detail}", kind="invalid_input", cause=InvalidToolInput())
 
 
-def encoded(name: str, args: Arguments) -> bytes:
+def encoded(name: str, args: Arguments) -> bytes | str:
     """Arguments that are not raw JSON yet, as JSON; NaN, halves of surrogate pairs and other types are refused."""
     if args is None:
         return b"{}"
@@ -153,9 +156,15 @@ def encoded(name: str, args: Arguments) -> bytes:
     if isinstance(args, bytearray | memoryview):
         return bytes(args)
     if isinstance(args, str):
-        args = str(args)
-        return args.encode()
+        return args
     try:
-        return json.dumps(args, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+        text = json.dumps(args, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_mapping)
+        return text.encode()
     except (TypeError, ValueError, RecursionError) as error:
         raise refused_input(name, f"the arguments cannot be encoded as JSON: {error}") from None
+
+
+def _mapping(value: object) -> dict[str, Any]:
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")

@@ -33,6 +33,9 @@ logger = logging.getLogger("toolwire.wire")
 
 RequestKey = int | str
 
+FIRST_TAP = 900_000_000
+"""The ids of our own requests on this lane: above the SDK's, which count from 1, and below the express lane's."""
+
 
 class SdkWriteStream:
     """What the SDK writes to. It has the shape of the SDK's own streams, and knows the wire that it belongs to."""
@@ -81,12 +84,26 @@ class SdkLane:
         self.dropped_notifications = 0
         self.refused_messages = 0
         self.dead: str | None = None
-        self._taps: list[tuple[str, Callable[[_core.Frame], None]]] = []
         self._tapped: dict[RequestKey, Callable[[_core.Frame], None]] = {}
+        self._pasted: dict[RequestKey, tuple[bytes, bytes]] = {}
+        self._next_tap = FIRST_TAP
 
-    def tap(self, method: str, hear: Callable[[_core.Frame], None]) -> None:
-        """The bytes of the answer to the SDK's next request of `method` go to `hear` as well."""
-        self._taps.append((method, hear))
+    def tap(self, hear: Callable[[_core.Frame], None], paste: tuple[bytes, bytes] | None = None) -> int:
+        """The id for a request that is ours and goes down this lane: `hear` gets the bytes of its answer.
+
+        `paste` is a text that stands once in the request as the SDK writes it, and the bytes that go out in its place.
+        """
+        number = self._next_tap
+        self._next_tap = number + 1
+        self._tapped[number] = hear
+        if paste is not None:
+            self._pasted[number] = paste
+        return number
+
+    def untap(self, number: int) -> None:
+        """The request is over, however it ended."""
+        self._tapped.pop(number, None)
+        self._pasted.pop(number, None)
 
     # From the SDK
 
@@ -95,6 +112,9 @@ class SdkLane:
         line: bytes = item.message.model_dump_json(by_alias=True, exclude_unset=True).encode()
         if isinstance(item.message, JSONRPCRequest):
             self._learn(item.message, line)
+            paste = self._pasted.get(item.message.id)
+            if paste is not None:
+                line = line.replace(*paste, 1)
         return line + b"\n"
 
     def _learn(self, message: JSONRPCRequest, line: bytes) -> None:
@@ -107,11 +127,6 @@ class SdkLane:
             if learned is not None:
                 self.envelope = learned
         self.pending[_key(message.id)] = (message.method, learned is not None)
-        for index, (method, hear) in enumerate(self._taps):
-            if method == message.method:
-                del self._taps[index]
-                self._tapped[_key(message.id)] = hear
-                break
 
     # From the server
 
@@ -132,7 +147,9 @@ class SdkLane:
             if error is not None:
                 self._fail(key, error[1], error[0])
             else:
-                self._fail(key, "the server's answer cannot be read by the SDK: it nests too deep or is no such message")
+                self._fail(
+                    key, "the server's answer cannot be read by the SDK: it nests too deep or is no such message"
+                )
             return True
         method, carried = waiting
         if frame.kind == "result" and (carried or method == "initialize"):
@@ -192,7 +209,11 @@ class SdkLane:
 
 def _key(identifier: RequestKey) -> RequestKey:
     """An id as `Frame.answers` and `Frame.id` give it back: digits in quotes are the integer."""
-    if isinstance(identifier, str) and identifier.removeprefix("-").isascii() and identifier.removeprefix("-").isdigit():
+    if (
+        isinstance(identifier, str)
+        and identifier.removeprefix("-").isascii()
+        and identifier.removeprefix("-").isdigit()
+    ):
         return int(identifier)
     return identifier
 
