@@ -26,7 +26,6 @@ from toolwire.wire.process import Command
 from toolwire.wire.runtime import AnyioRuntime, AsyncioRuntime, Runtime, on_asyncio
 from toolwire.wire.sdk_lane import SdkLane, SdkWriteStream
 from toolwire.wire.stdio import PipeChannel
-from toolwire.wire.stdio_anyio import StreamChannel
 
 __all__ = ["ClientWire", "command_of"]
 
@@ -49,17 +48,20 @@ class ClientWire:
     def __init__(
         self, target: Sequence[str] | StdioServerParameters | Command | Channel, *, limits: Limits | None = None
     ) -> None:
-        if isinstance(target, list | tuple | StdioServerParameters):
-            target = command_of(target)
-        self._target = target
+        self._target: Command | Channel
+        if isinstance(target, Sequence | StdioServerParameters):
+            self._target = command_of(target)
+        else:
+            self._target = target
         self.limits = limits or Limits()
-        self.name = target.argv[0] if isinstance(target, Command) and target.argv else "the server"
+        self.name = self._target.argv[0] if isinstance(self._target, Command) and self._target.argv else "the server"
         self._inbound = _core.Inbound(self.limits.line_limit)
         self._stack = AsyncExitStack()
         self._channel: Channel
         self._entered = False
         self._closed = False
         self._ended: str | None = None
+        self._room: anyio.Event | None = None
         self.unclaimed_answers = 0
         self.express: ExpressLane
         self.sdk: SdkLane
@@ -73,16 +75,14 @@ class ClientWire:
         self._entered = True
         async with AsyncExitStack() as stack:
             runtime: Runtime
-            tasks: anyio.abc.TaskGroup | None = None
             if on_asyncio():
                 runtime = AsyncioRuntime()
             else:
-                tasks = await stack.enter_async_context(anyio.create_task_group())
-                stack.callback(tasks.cancel_scope.cancel)
-                runtime = AnyioRuntime(tasks)
-            self._channel = self._make_channel(tasks)
+                runtime = AnyioRuntime(await stack.enter_async_context(anyio.create_task_group()))
+            stack.callback(runtime.stop)
+            self._channel = PipeChannel(self._target, runtime) if isinstance(self._target, Command) else self._target
             self.express = ExpressLane(runtime, self._channel, self.limits)
-            self.sdk = SdkLane(self._channel.write)
+            self.sdk = SdkLane(self._channel)
             stack.callback(self.sdk.close)
             await self._channel.open(self)
             stack.push_async_callback(self._close)
@@ -94,11 +94,6 @@ class ClientWire:
     ) -> None:
         await self._stack.aclose()
 
-    def _make_channel(self, tasks: anyio.abc.TaskGroup | None) -> Channel:
-        if not isinstance(self._target, Command):
-            return self._target  # type: ignore[return-value]  # a Sequence was made a Command at construction
-        return PipeChannel(self._target) if tasks is None else StreamChannel(self._target, tasks)
-
     async def _close(self) -> None:
         self._closed = True
         self._die("the connection was closed")
@@ -106,12 +101,13 @@ class ClientWire:
             await self._channel.aclose()
 
     async def _send(self, item: SessionMessage) -> None:
-        line = self.sdk.outgoing(item)
+        while self._ended is None and not self.sdk.send(item.message):
+            self._room = self._room or anyio.Event()
+            await self._room.wait()
+        if self._ended is not None:
+            raise anyio.BrokenResourceError
         if self._inbound.lsp_framing:
             self._fail_lsp()
-        elif self._ended is not None:
-            self.sdk.fail_all(self._ended)
-        self._channel.write(line, now=True)
         await anyio.lowlevel.checkpoint()
 
     # The channel's listener
@@ -136,28 +132,30 @@ class ClientWire:
 
     def writable(self) -> None:
         """The server reads again."""
+        self.sdk.writable()
         self.express.writable()
+        self._let_go()
 
     def _route(self, frame: _core.Frame, number: int) -> None:
         kind = frame.kind
         if kind == "request":
             self.sdk.incoming(frame)
+        elif kind == "broken_request":
+            self.sdk.refuse(frame, frame.fault or "the request could not be read")
         elif kind == "notification":
             if frame.method == "notifications/progress":
-                token, *progress = frame.progress()
+                token, progress, total, message = frame.progress()
                 if token >= _core.EXPRESS_ID:
-                    self.express.progressed(token, *progress)
+                    self.express.progressed(token, progress, total, message)
                     return
             self.sdk.incoming(frame)
-        elif number in self.express.pending:
-            self.express.answer(number, frame)
-        elif number >= _core.EXPRESS_ID:
+        elif number in self.express.pending or number >= _core.EXPRESS_ID:
             self.express.answer(number, frame)
         elif not self.sdk.answered(number if number >= 0 else frame.id or number, frame):
             self._answer_for_nobody(frame)
 
     def _answer_for_nobody(self, frame: _core.Frame) -> None:
-        """An error without an id, or a message whose id is lost, is the answer to the one request that waits, if there is one."""
+        """An error without an id, or a message whose id is lost, answers the request that waits, if it alone does."""
         nameless = frame.id is None and frame.kind in ("error", "broken")
         if nameless and len(self.express.pending) + len(self.sdk.pending) == 1:
             if self.express.pending:
@@ -178,6 +176,12 @@ class ClientWire:
         self._ended = self._ended or text
         self.express.die(RemoteCallError(self._ended))
         self.sdk.die(self._ended)
+        self._let_go()
+
+    def _let_go(self) -> None:
+        room, self._room = self._room, None
+        if room is not None:
+            room.set()
 
     def _with_stderr(self, reason: str) -> str:
         tail = self.stderr_tail.decode("utf-8", "replace").strip()

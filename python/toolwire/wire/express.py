@@ -1,24 +1,25 @@
 """The express lane: requests that never touch pydantic, each of which ends with an answer, a typed error or a deadline.
 
-It knows ids, deadlines and who waits; it does not know what a tool is. Ids count from 1,000,000,000: the SDK's start at 1,
-and a server that turns ids into strings or floats still gets them back as the same integer.
+It knows ids, deadlines and who waits; it does not know what a tool is. Ids count from 1,000,000,000: the SDK's start at
+1, and a server that turns ids into strings or floats still gets them back as the same integer.
 """
 
 from __future__ import annotations
 
-from collections import deque
+import logging
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Final
-
-import anyio
 
 from toolwire import _core
 from toolwire.errors import RemoteCallError, ToolwireError, quoted
 from toolwire.wire.channel import Channel
 from toolwire.wire.limits import Limits
-from toolwire.wire.runtime import Runtime, Timer, Waiter
+from toolwire.wire.runtime import Runtime, Waiter, Watch
 
 __all__ = ["ExpressLane", "OnProgress"]
+
+logger = logging.getLogger("toolwire.wire")
 
 OnProgress = Callable[[float, float | None, str | None], None]
 _NEVER: Final = float("inf")
@@ -28,7 +29,13 @@ class _Pending:
     __slots__ = ("deadline", "idle", "idle_deadline", "label", "on_progress", "timeout", "waiter")
 
     def __init__(
-        self, waiter: Waiter, deadline: float, timeout: float, idle: float | None, label: tuple[str, str], on_progress: OnProgress | None
+        self,
+        waiter: Waiter,
+        deadline: float,
+        timeout: float | None,
+        idle: float | None,
+        label: tuple[str, str],
+        on_progress: OnProgress | None,
     ) -> None:
         self.waiter = waiter
         self.deadline = deadline
@@ -47,12 +54,13 @@ class ExpressLane:
         self._now = runtime.now
         self._waiter = runtime.waiter
         self._channel = channel
-        self._limits = limits
         self._in_flight = limits.in_flight
         self.pending: dict[int, _Pending] = {}
-        self._queue: deque[Waiter] = deque()
+        """Written and not answered."""
+        self._queue: OrderedDict[int, tuple[_Pending, bytes]] = OrderedDict()
+        """Not written yet: the bound is reached, or the channel is full. First come, first served."""
         self._next_id = _core.EXPRESS_ID
-        self._timer: Timer | None = None
+        self._timer: Watch | None = None
         self._timer_at = _NEVER
         self._dead: RemoteCallError | None = None
         self.late_answers = 0
@@ -68,34 +76,32 @@ class ExpressLane:
     ) -> _core.Frame:
         """Writes `line(id)` and waits for its answer: a frame of kind `result`, `error` or `broken`.
 
-        `label` is the request's name and its server's, for error texts. Raises RemoteCallError at a deadline or when the
-        connection ends; what `line` raises goes on, and then nothing was sent. A cancelled caller cancels the request.
+        `label` is the request's name and its server's, for error texts. Raises RemoteCallError at a deadline or when
+        the connection ends; what `line` raises goes on, and then nothing was sent. A cancelled caller cancels the
+        request.
         """
         pending = self.pending
-        deadline = _NEVER if timeout is None else self._now() + timeout
         if self._dead is not None:
-            raise _never_sent(self._dead)
-        if self._queue or len(pending) >= self._in_flight or self._channel.full:
-            await self._room(deadline, timeout, label)
+            raise _copy(self._dead, may_have_run=False)
         number = self._next_id
         self._next_id = number + 1
         data = line(number)
         waiter = self._waiter()
-        entry = _Pending(waiter, deadline, timeout or 0.0, idle, label, on_progress)
-        if idle is not None:
-            entry.idle_deadline = self._now() + idle
-        pending[number] = entry
-        due = min(deadline, entry.idle_deadline)
-        if due < self._timer_at:
-            self._arm(due)
-        self._channel.write(data, now=len(pending) == 1)
+        deadline = _NEVER if timeout is None else self._now() + timeout
+        entry = _Pending(waiter, deadline, timeout, idle, label, on_progress)
+        if self._queue or len(pending) >= self._in_flight or self._channel.full:
+            self._queue[number] = (entry, data)
+            if deadline < self._timer_at:
+                self._arm(deadline)
+        else:
+            self._write(number, entry, data)
         try:
             outcome: _core.Frame | ToolwireError = await waiter
         except BaseException:
-            # The caller was cancelled. Only a request that nobody has answered is cancelled, and only once.
-            if pending.pop(number, None) is not None:
+            # The caller was cancelled. Only a request that was written and not answered is cancelled, and only once.
+            if self._queue.pop(number, None) is None and pending.pop(number, None) is not None:
                 self._cancel(number, "the caller gave up")
-                self._wake()
+                self._pump()
             raise
         if isinstance(outcome, ToolwireError):
             raise outcome
@@ -104,7 +110,7 @@ class ExpressLane:
     # What the wire hands in
 
     def answer(self, number: int, outcome: _core.Frame | ToolwireError) -> bool:
-        """Ends a request; False when nobody waits for it."""
+        """Ends a request that was written; False when nobody waits for it."""
         entry = self.pending.pop(number, None)
         if entry is None:
             self.late_answers += 1
@@ -112,7 +118,7 @@ class ExpressLane:
         if not entry.waiter.done():
             entry.waiter.set_result(outcome)
         if self._queue:
-            self._wake()
+            self._pump()
         return True
 
     def progressed(self, number: int, progress: float, total: float | None, message: str | None) -> None:
@@ -123,17 +129,20 @@ class ExpressLane:
         if entry.idle is not None:
             entry.idle_deadline = self._now() + entry.idle
         if entry.on_progress is not None:
-            entry.on_progress(progress, total, message)
+            try:
+                entry.on_progress(progress, total, message)
+            except Exception:
+                # It is charged to nobody: the call goes on, and so do the other frames of this chunk.
+                logger.exception("the progress callback of %s raised", _named(entry.label))
 
     def die(self, error: RemoteCallError) -> None:
         """The connection has ended: every request ends with `error`, and every later one at once."""
         self._dead = self._dead or error
+        queued, self._queue = self._queue, OrderedDict()
+        for entry, _ in queued.values():
+            _end(entry, _copy(error, may_have_run=False))
         for number in list(self.pending):
-            self.answer(number, _copy(error))
-        while self._queue:
-            waiter = self._queue.popleft()
-            if not waiter.done():
-                waiter.set_result(None)
+            self.answer(number, _copy(error, may_have_run=error.may_have_run))
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -141,45 +150,25 @@ class ExpressLane:
 
     def writable(self) -> None:
         """The channel takes bytes again."""
-        self._wake()
+        self._pump()
 
-    # The queue before the wire
+    # Before the wire
 
-    async def _room(self, deadline: float, timeout: float | None, label: tuple[str, str]) -> None:
-        """Waits until one more call may be written. The wait belongs to the call's own time."""
-        while True:
-            waiter = self._waiter()
-            self._queue.append(waiter)
-            try:
-                with anyio.fail_after(None if timeout is None else max(0.0, deadline - self._now())):
-                    await waiter
-            except TimeoutError as error:
-                self._leave(waiter)
-                raise RemoteCallError(
-                    f"{_named(label)} timed out after {timeout:g} s, before it was sent", may_have_run=False, error=error
-                ) from None
-            except BaseException:
-                self._leave(waiter)
-                raise
-            if self._dead is not None:
-                raise _never_sent(self._dead)
-            if len(self.pending) < self._in_flight and not self._channel.full:
-                return
+    def _pump(self) -> None:
+        """Writes what waits, as far as there is room."""
+        while self._queue and len(self.pending) < self._in_flight and not self._channel.full:
+            number, (entry, data) = self._queue.popitem(last=False)
+            self._write(number, entry, data)
 
-    def _leave(self, waiter: Waiter) -> None:
-        if waiter in self._queue:
-            self._queue.remove(waiter)
-        else:
-            # It had been let through; the place goes to the next one.
-            self._wake()
-
-    def _wake(self) -> None:
-        room = self._in_flight - len(self.pending)
-        while self._queue and room > 0 and not self._channel.full:
-            waiter = self._queue.popleft()
-            if not waiter.done():
-                waiter.set_result(None)
-                room -= 1
+    def _write(self, number: int, entry: _Pending, data: bytes) -> None:
+        self.pending[number] = entry
+        due = entry.deadline
+        if entry.idle is not None:
+            entry.idle_deadline = self._now() + entry.idle
+            due = min(due, entry.idle_deadline)
+        if due < self._timer_at:
+            self._arm(due)
+        self._channel.write(data, now=len(self.pending) == 1)
 
     # Deadlines: one timer for all requests, set to the earliest
 
@@ -194,17 +183,24 @@ class ExpressLane:
         self._timer_at = _NEVER
         now = self._now()
         earliest = _NEVER
+        for number, (entry, _) in list(self._queue.items()):
+            if entry.deadline <= now:
+                del self._queue[number]
+                text = f"{_named(entry.label)} timed out after {entry.timeout:g} s, before it was sent"
+                _end(entry, RemoteCallError(text, may_have_run=False, error=TimeoutError()))
+            else:
+                earliest = min(earliest, entry.deadline)
         for number, entry in list(self.pending.items()):
             due = min(entry.deadline, entry.idle_deadline)
             if due > now:
                 earliest = min(earliest, due)
                 continue
             total = entry.deadline <= now
-            limit, kind = (entry.timeout, "") if total else (entry.idle or 0.0, " without progress")
+            limit = f"{entry.timeout:g} s" if total else f"{entry.idle:g} s without progress"
             self._cancel(number, "timed out")
-            error = RemoteCallError(f"{_named(entry.label)} timed out after {limit:g} s{kind}", error=TimeoutError())
-            self.answer(number, error)
-        if earliest < _NEVER:
+            self.answer(number, RemoteCallError(f"{_named(entry.label)} timed out after {limit}", error=TimeoutError()))
+        # A queued request that was written meanwhile has set the timer for itself.
+        if earliest < self._timer_at:
             self._arm(earliest)
 
     def _cancel(self, number: int, reason: str) -> None:
@@ -214,16 +210,15 @@ class ExpressLane:
         )
 
 
+def _end(entry: _Pending, outcome: ToolwireError) -> None:
+    if not entry.waiter.done():
+        entry.waiter.set_result(outcome)
+
+
 def _named(label: tuple[str, str]) -> str:
     return f"{quoted(label[0])} at {label[1]}"
 
 
-def _copy(error: RemoteCallError) -> RemoteCallError:
+def _copy(error: RemoteCallError, *, may_have_run: bool) -> RemoteCallError:
     """The same error for another caller: one exception object must not gather many tracebacks."""
-    return RemoteCallError(str(error).removeprefix("mcp: "), may_have_run=error.may_have_run, error=error.cause)
-
-
-def _never_sent(error: RemoteCallError) -> RemoteCallError:
-    copy = _copy(error)
-    copy.may_have_run = False
-    return copy
+    return RemoteCallError(str(error).removeprefix("mcp: "), may_have_run=may_have_run, error=error.cause)

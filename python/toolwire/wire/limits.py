@@ -38,6 +38,9 @@ class Limits:
 WRITE_HIGH_WATER: Final = 4 * 1024 * 1024
 """Unwritten bytes above which new calls wait: a server that does not read must not fill our memory."""
 
+WRITE_CHUNK: Final = 256 * 1024
+"""Bytes given to a pipe at once: small messages leave together, a large one is not copied for each part that leaves."""
+
 READ_CHUNK: Final = 256 * 1024
 """Bytes asked of a pipe at once: four pipe buffers, so one crossing into the core serves many answers."""
 
@@ -54,10 +57,14 @@ EXIT_GRACE: Final = 0.5
 """After a server closed its output: how long its exit code is waited for before pending calls fail without it."""
 
 SILENT_AFTER_EXIT: Final = 2.0
-"""After a server's process exited with its output still open (a child holds it): how long silence is believed to be work."""
+"""After a server's process exited with its output still open (a child holds it), or after it closed its input: how long
+silence is believed to be work."""
+
+EXIT_POLL: Final = 0.02
+"""Between two looks for an exit, where the system cannot tell of it by a descriptor."""
 
 FLUSH_TIMEOUT: Final = 0.5
-"""At close: for bytes that were accepted and not written. Together with the three below it stays under 5 s (fault I4)."""
+"""At close: for bytes that were accepted and not written. With the three below it stays under 5 s (fault I4)."""
 
 EXIT_TIMEOUT: Final = 2.0
 """At close, after end of input: for a server to go by itself."""
@@ -68,8 +75,27 @@ TERMINATE_TIMEOUT: Final = 1.5
 KILL_TIMEOUT: Final = 0.5
 """After SIGKILL: for the kernel to reap."""
 
+ORPHAN_GRACE: Final = 0.05
+"""Between SIGTERM and SIGKILL for what a server left in its group when it went by itself: it has nobody to serve."""
+
 SDK_BACKLOG: Final = 10_000
-"""Messages that wait for the SDK lane. Above it notifications are dropped and counted: a storm must not fill our memory."""
+"""Messages that wait for the SDK lane. Above it notifications are dropped and counted: a storm may not fill memory."""
+
+SDK_BACKLOG_BYTES: Final = 64 * 1024 * 1024
+"""The same in bytes of their text: one line may be as long as this."""
+
+SERVER_REQUESTS: Final = 1_000
+"""Requests of a server that the SDK has not answered. Above it they are refused: a server that asks and does not read
+may not fill memory either."""
 
 NOISE_QUOTED: Final = 3
 """Noise lines that a connection error quotes."""
+
+SERVED_AT_ONCE: Final = 1_000
+"""Requests of one client that run at once; more wait. Handlers hold files and connections of their own."""
+
+QUEUED_BYTES: Final = 64 * 1024 * 1024
+"""Bytes of one client's waiting requests, and of answers that it does not read: above, requests are refused and reading stops."""
+
+KNOWN_ENVELOPES: Final = 64
+"""Envelopes of one client that express calls may carry: a client has one, a gateway a handful."""

@@ -1,4 +1,4 @@
-"""One server process: how it starts, what is kept of its stderr, how it ends. It knows no event loop.
+"""One server process: how it starts, why it did not, what is kept of its stderr. How it ends stands in `exit.py`.
 
 Its own session and process group, so that its children end with it (fault I4).
 """
@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import subprocess
-import sys
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -21,7 +19,7 @@ from mcp.client.stdio import get_default_environment
 from toolwire.errors import ConnectError
 from toolwire.wire.limits import STDERR_TAIL
 
-__all__ = ["Command", "Tail", "exit_reason", "signal_group", "spawn"]
+__all__ = ["Command", "Tail", "spawn"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +52,8 @@ class Tail:
         while self._size - len(self._chunks[0]) >= STDERR_TAIL:
             self._size -= len(self._chunks.popleft())
         if self._pass_on is not None:
-            # A log that cannot be written to is the caller's trouble, never the session's.
-            with contextlib.suppress(OSError, ValueError):
+            # A log that cannot be written to is the caller's trouble, never the session's, whatever it raises.
+            with contextlib.suppress(Exception):
                 self._pass_on(chunk)
 
     def __bytes__(self) -> bytes:
@@ -88,7 +86,7 @@ def environment(command: Command) -> dict[str, str]:
 
 def spawn(command: Command) -> subprocess.Popen[bytes]:
     """Starts the server with three pipes in a session of its own. Raises ConnectError with what to do."""
-    with start_errors(command):
+    with _start_errors(command):
         return subprocess.Popen(
             list(command.argv),
             stdin=subprocess.PIPE,
@@ -102,7 +100,7 @@ def spawn(command: Command) -> subprocess.Popen[bytes]:
 
 
 @contextlib.contextmanager
-def start_errors(command: Command) -> Any:
+def _start_errors(command: Command) -> Iterator[None]:
     """Turns what the system says about a command that did not start into a text for a person."""
     if not command.argv or not all(isinstance(word, str) for word in command.argv):
         raise ConnectError(f"the command must be a list of strings, got {command.argv!r}")
@@ -114,41 +112,15 @@ def start_errors(command: Command) -> Any:
 
 def _start_failure(command: Command, error: Exception) -> str:
     program, cwd = command.argv[0], command.cwd
-    if cwd is not None and not Path(cwd).is_dir():
+    # os.path, since pathlib raises where a folder on the way may not be searched.
+    if cwd is not None and not os.path.isdir(cwd):
         return f"the directory {str(cwd)!r} does not exist or is no directory: pass cwd= a directory"
     if cwd is not None and not os.access(cwd, os.X_OK):
         return f"the directory {str(cwd)!r} may not be entered: check its permissions"
+    if isinstance(error, FileNotFoundError) and "/" in program and os.path.isfile(program):
+        return f"the command {program!r} did not start: the interpreter that its first line names was not found"
     if isinstance(error, FileNotFoundError):
         return f"the command {program!r} was not found: check its spelling and the PATH, or install it"
     if isinstance(error, PermissionError):
         return f"the command {program!r} may not be run: check that it is an executable file"
     return f"the command {program!r} did not start: {error}"
-
-
-def signal_group(pid: int, number: signal.Signals) -> bool:
-    """Signals a process group; False when nobody is left in it."""
-    if sys.platform == "win32":
-        with contextlib.suppress(OSError):
-            os.kill(pid, number)
-        return False
-    try:
-        os.killpg(pid, number)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        # macOS says so of a group of zombies; a setuid child would too, and nobody could do more about it.
-        return False
-    return True
-
-
-def exit_reason(exit_code: int | None) -> str:
-    """Why no more bytes come, as a sentence."""
-    if exit_code is None:
-        return "the server closed its output"
-    if exit_code < 0:
-        try:
-            name = signal.Signals(-exit_code).name
-        except ValueError:
-            name = f"signal {-exit_code}"
-        return f"the server was ended by {name}"
-    return f"the server exited with code {exit_code}"

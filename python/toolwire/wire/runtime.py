@@ -1,18 +1,22 @@
-"""What a lane needs of an event loop: the time, something to wait on, a timer. On asyncio these are the loop's own;
-elsewhere they are anyio's, run by a task group that the wire holds.
+"""What a lane and a channel need of an event loop: the time, something to wait on, timers, watched descriptors.
+
+On asyncio these are the loop's own; elsewhere they are anyio's, run by a task group that the wire holds. Calls that
+come from a runtime must not raise: nobody stands behind them who could hear it.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Generator
+from collections.abc import Awaitable, Callable, Coroutine, Generator
+from functools import partial
 from typing import Any, Protocol
 
 import anyio
 import anyio.abc
+import anyio.lowlevel
 import sniffio
 
-__all__ = ["AnyioRuntime", "AsyncioRuntime", "Runtime", "Timer", "Waiter", "on_asyncio"]
+__all__ = ["AnyioRuntime", "AsyncioRuntime", "Runtime", "Waiter", "Watch", "on_asyncio"]
 
 
 class Waiter(Protocol):
@@ -23,19 +27,23 @@ class Waiter(Protocol):
     def __await__(self) -> Generator[Any, Any, Any]: ...
 
 
-class Timer(Protocol):
-    """A call that will be made later, unless it is cancelled."""
+class Watch(Protocol):
+    """Something that will call later, unless it is cancelled; cancelling it twice does nothing."""
 
     def cancel(self) -> None: ...
 
 
 class Runtime(Protocol):
-    """The event loop, as far as a lane needs it. `now` is the clock of `at`, in seconds."""
+    """The event loop, as far as a wire needs it. `now` is the clock of `at`, in seconds."""
 
     def now(self) -> float: ...
     def waiter(self) -> Waiter: ...
-    def at(self, when: float, call: Callable[[], None]) -> Timer: ...
-    def soon(self, call: Callable[[], None]) -> None: ...
+    def at(self, when: float, call: Callable[[], object]) -> Watch: ...
+    def soon(self, call: Callable[[], object]) -> None: ...
+    def readable(self, descriptor: int, call: Callable[[], object]) -> Watch: ...
+    def writable(self, descriptor: int, call: Callable[[], object]) -> Watch: ...
+    async def sheltered(self, job: Callable[[], Coroutine[Any, Any, None]]) -> None: ...
+    def stop(self) -> None: ...
 
 
 def on_asyncio() -> bool:
@@ -43,18 +51,48 @@ def on_asyncio() -> bool:
     return sniffio.current_async_library() == "asyncio"
 
 
+class _Watched:
+    __slots__ = ("_forget",)
+
+    def __init__(self, forget: Callable[[], object]) -> None:
+        self._forget: Callable[[], object] | None = forget
+
+    def cancel(self) -> None:
+        # Only once: by the second time the descriptor's number may belong to somebody else.
+        forget, self._forget = self._forget, None
+        if forget is not None:
+            forget()
+
+
 class AsyncioRuntime:
     """The running asyncio loop."""
 
     def __init__(self) -> None:
-        self.loop = asyncio.get_running_loop()
-        self.now = self.loop.time
-        self.waiter: Callable[[], Waiter] = self.loop.create_future
-        self.at: Callable[[float, Callable[[], None]], Timer] = self.loop.call_at
+        self._loop = loop = asyncio.get_running_loop()
+        self.now = loop.time
+        self.waiter: Callable[[], Waiter] = loop.create_future
+        self.at: Callable[[float, Callable[[], object]], Watch] = loop.call_at
 
-    def soon(self, call: Callable[[], None]) -> None:
+    def soon(self, call: Callable[[], object]) -> None:
         """Calls after the tasks that are ready now have run."""
-        self.loop.call_soon(call)
+        self._loop.call_soon(call)
+
+    def readable(self, descriptor: int, call: Callable[[], object]) -> Watch:
+        """Calls whenever `descriptor` can be read."""
+        self._loop.add_reader(descriptor, call)
+        return _Watched(partial(self._loop.remove_reader, descriptor))
+
+    def writable(self, descriptor: int, call: Callable[[], object]) -> Watch:
+        """Calls whenever `descriptor` can be written."""
+        self._loop.add_writer(descriptor, call)
+        return _Watched(partial(self._loop.remove_writer, descriptor))
+
+    async def sheltered(self, job: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Runs `job` to its end even if the caller is cancelled; then the caller does not wait for it."""
+        await asyncio.shield(self._loop.create_task(job()))
+
+    def stop(self) -> None:
+        """Nothing to stop: what was not cancelled belongs to the loop."""
 
 
 class _EventWaiter:
@@ -77,32 +115,61 @@ class _EventWaiter:
 
 
 class AnyioRuntime:
-    """Any loop that anyio knows, with a task group for the timers."""
+    """Any loop that anyio knows, with a task group for what has to happen later.
+
+    Its tasks are shielded: a cancelled scope around the wire still needs deadlines and reads until the wire has closed.
+    `stop` ends them, and has to be called before the group is left.
+    """
 
     def __init__(self, tasks: anyio.abc.TaskGroup) -> None:
         self._tasks = tasks
+        self._running: set[anyio.CancelScope] = set()
         self.now = anyio.current_time
 
     def waiter(self) -> Waiter:
         """An event that carries its outcome."""
         return _EventWaiter()
 
-    def at(self, when: float, call: Callable[[], None]) -> Timer:
-        """Calls at `when`, from a task of its own."""
-        scope = anyio.CancelScope()
+    def at(self, when: float, call: Callable[[], object]) -> Watch:
+        """Calls at `when`."""
+        return self._start(partial(anyio.sleep_until, when), call, again=False)
 
-        async def wait() -> None:
-            with scope:
-                await anyio.sleep_until(when)
-                call()
+    def soon(self, call: Callable[[], object]) -> None:
+        """Calls after the tasks that are ready now have run."""
+        self._start(anyio.lowlevel.checkpoint, call, again=False)
 
-        self._tasks.start_soon(wait)
-        return scope
+    def readable(self, descriptor: int, call: Callable[[], object]) -> Watch:
+        """Calls whenever `descriptor` can be read."""
+        return self._start(partial(anyio.wait_readable, descriptor), call, again=True)
 
-    def soon(self, call: Callable[[], None]) -> None:
-        """Calls from a task of its own."""
+    def writable(self, descriptor: int, call: Callable[[], object]) -> Watch:
+        """Calls whenever `descriptor` can be written."""
+        return self._start(partial(anyio.wait_writable, descriptor), call, again=True)
+
+    async def sheltered(self, job: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Runs `job` to its end even if the caller is cancelled."""
+        with anyio.CancelScope(shield=True):
+            await job()
+
+    def stop(self) -> None:
+        """Cancels everything that has not happened yet."""
+        for scope in list(self._running):
+            scope.cancel()
+
+    def _start(self, wait: Callable[[], Awaitable[None]], call: Callable[[], object], *, again: bool) -> Watch:
+        scope = anyio.CancelScope(shield=True)
+        self._running.add(scope)
 
         async def run() -> None:
-            call()
+            with scope:
+                # A cancelled watch may not even look at its descriptor: the number may be somebody else's by now.
+                while not scope.cancel_called:
+                    await wait()
+                    if not scope.cancel_called:
+                        call()
+                    if not again:
+                        break
+            self._running.discard(scope)
 
         self._tasks.start_soon(run)
+        return scope

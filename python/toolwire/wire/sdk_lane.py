@@ -7,6 +7,7 @@ must carry. What a server sends is given to the SDK mended where its parser woul
 from __future__ import annotations
 
 import logging
+from collections import OrderedDict, deque
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self
@@ -20,14 +21,16 @@ from mcp_types import (
     ErrorData,
     JSONRPCError,
     JSONRPCMessage,
+    JSONRPCNotification,
     JSONRPCRequest,
     jsonrpc_message_adapter,
 )
 
 from toolwire import _core
-from toolwire.wire.limits import SDK_BACKLOG
+from toolwire.wire.channel import Channel
+from toolwire.wire.limits import SDK_BACKLOG, SDK_BACKLOG_BYTES, SERVER_REQUESTS
 
-__all__ = ["SdkLane", "SdkWriteStream"]
+__all__ = ["SdkLane", "SdkWriteStream", "message_of", "request_key"]
 
 logger = logging.getLogger("toolwire.wire")
 
@@ -71,8 +74,8 @@ class SdkWriteStream:
 class SdkLane:
     """The SDK's half of a wire: who waits for what, and whether express requests may go."""
 
-    def __init__(self, write: Callable[[bytes], None]) -> None:
-        self._write = write
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
         self._to_sdk: MemoryObjectSendStream[SessionMessage | Exception]
         self.read_stream: MemoryObjectReceiveStream[SessionMessage | Exception]
         self._to_sdk, self.read_stream = anyio.create_memory_object_stream[SessionMessage | Exception](float("inf"))
@@ -83,7 +86,14 @@ class SdkLane:
         """The session is open in the SDK's view, and what its requests carry is known."""
         self.dropped_notifications = 0
         self.refused_messages = 0
-        self.dead: str | None = None
+        self._handshaken = False
+        self._parked: OrderedDict[RequestKey, bytes] = OrderedDict()
+        """Requests that the SDK waits for and that are not written yet: the server does not read."""
+        self._serving: set[RequestKey] = set()
+        """Requests of the server that the SDK has not answered."""
+        self._behind: deque[int] = deque()
+        """The sizes of the messages that the SDK has not taken yet."""
+        self._behind_bytes = 0
         self._tapped: dict[RequestKey, Callable[[_core.Frame], None]] = {}
         self._pasted: dict[RequestKey, tuple[bytes, bytes]] = {}
         self._next_tap = FIRST_TAP
@@ -107,26 +117,56 @@ class SdkLane:
 
     # From the SDK
 
-    def outgoing(self, item: SessionMessage) -> bytes:
-        """The line of a message that the SDK sends, after learning from it."""
-        line: bytes = item.message.model_dump_json(by_alias=True, exclude_unset=True).encode()
-        if isinstance(item.message, JSONRPCRequest):
-            self._learn(item.message, line)
-            paste = self._pasted.get(item.message.id)
+    def send(self, message: JSONRPCMessage) -> bool:
+        """Writes a message, after learning from it; False while the server does not read, and then nothing happened.
+
+        A request is always taken, since its caller's clock starts with it, and waits here for its turn.
+        """
+        abandoned = _abandoned(message)
+        taken = isinstance(message, JSONRPCRequest) or abandoned is not None
+        if not taken and self._channel.full:
+            return False
+        line: bytes = message.model_dump_json(by_alias=True, exclude_unset=True).encode()
+        if isinstance(message, JSONRPCRequest):
+            key = self._learn(message, line)
+            paste = self._pasted.get(key)
             if paste is not None:
                 line = line.replace(*paste, 1)
-        return line + b"\n"
+            self._parked[key] = line + b"\n"
+            self.writable()
+            return True
+        if abandoned is not None:
+            self._forget(abandoned)
+            if self._parked.pop(abandoned, None) is not None:
+                return True
+        elif isinstance(message, JSONRPCNotification):
+            # Only now is the session open in the SDK's view: it may still have refused the answer to `initialize`.
+            self.open |= self._handshaken and message.method == "notifications/initialized"
+        elif message.id is not None:
+            self._serving.discard(request_key(message.id))
+        self._channel.write(line + b"\n", now=True)
+        return True
 
-    def _learn(self, message: JSONRPCRequest, line: bytes) -> None:
+    def writable(self) -> None:
+        """The server reads: what waited for that is written."""
+        while self._parked and not self._channel.full:
+            self._channel.write(self._parked.popitem(last=False)[1], now=True)
+
+    def _learn(self, message: JSONRPCRequest, line: bytes) -> RequestKey:
         learned = None
         if message.method == "initialize":
-            # A new handshake: what an earlier probe carried is no longer true.
-            self.envelope, self.open = b"", False
+            # A new handshake: what an earlier probe carried is no longer true, and its late answer opens nothing.
+            self.envelope, self.open, self._handshaken = b"", False, False
+            self.pending = {
+                key: (method, False) for key, (method, _) in self.pending.items() if method != "server/discover"
+            }
         else:
             learned = _core.read_message(line).learned()
             if learned is not None:
                 self.envelope = learned
-        self.pending[_key(message.id)] = (message.method, learned is not None)
+        key = request_key(message.id)
+        self.pending[key] = (message.method, learned is not None)
+        return key
 
     # From the server
 
@@ -141,7 +181,7 @@ class SdkLane:
         if frame.kind == "broken":
             self._fail(key, frame.fault or "the server's message is broken")
             return True
-        message = _parsed(frame)
+        message = message_of(frame)
         if message is None:
             error = frame.error
             if error is not None:
@@ -152,27 +192,50 @@ class SdkLane:
                 )
             return True
         method, carried = waiting
-        if frame.kind == "result" and (carried or method == "initialize"):
-            self.open = True
+        if frame.kind == "result":
+            self.open |= carried
+            self._handshaken |= method == "initialize"
         self._deliver(message)
         return True
 
     def incoming(self, frame: _core.Frame) -> None:
         """A request or a notification of the server."""
-        message = _parsed(frame)
-        if message is not None:
-            if frame.kind == "notification" and self._to_sdk.statistics().current_buffer_used >= SDK_BACKLOG:
-                self.dropped_notifications += 1
-                return
+        message = message_of(frame)
+        if isinstance(message, JSONRPCRequest):
+            self._serve(message, frame)
+        elif isinstance(message, JSONRPCNotification):
+            self._notify(message, frame)
+        else:
+            self.refuse(frame, "the request could not be read")
+
+    def _serve(self, message: JSONRPCRequest, frame: _core.Frame) -> None:
+        key = request_key(message.id)
+        if len(self._serving) >= SERVER_REQUESTS and key not in self._serving:
+            self.refuse(frame, "too many requests wait for an answer", INTERNAL_ERROR)
+        else:
+            self._serving.add(key)
             self._deliver(message)
-            return
+
+    def _notify(self, message: JSONRPCNotification, frame: _core.Frame) -> None:
+        abandoned = _abandoned(message)
+        if abandoned is not None:
+            # The SDK answers no request that its caller gave up.
+            self._serving.discard(abandoned)
+        self._count_behind()
+        size = len(frame.params or b"")
+        if len(self._behind) >= SDK_BACKLOG or self._behind_bytes + size > SDK_BACKLOG_BYTES:
+            self.dropped_notifications += 1
+        else:
+            self._deliver(message, size)
+
+    def refuse(self, frame: _core.Frame, text: str, code: int = INVALID_REQUEST) -> None:
+        """A message of the server that nobody can serve; a request is told so, if the server reads."""
         self.refused_messages += 1
-        if frame.kind == "request" and frame.id is not None:
-            identifier = str(frame.id).encode() if isinstance(frame.id, int) else _core.quote(frame.id)
-            self._write(
-                b'{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":"the request could not be read"}}\n'
-                % (identifier, INVALID_REQUEST)
-            )
+        identifier = frame.id
+        if frame.kind in ("request", "broken_request") and identifier is not None and not self._channel.full:
+            error = ErrorData(code=code, message=text)
+            answer = JSONRPCError(jsonrpc="2.0", id=identifier, error=error)
+            self._channel.write(answer.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n", now=True)
 
     def fail_only(self, text: str, code: int = INTERNAL_ERROR) -> None:
         """Ends the one request of the SDK that waits."""
@@ -180,9 +243,7 @@ class SdkLane:
 
     def die(self, text: str) -> None:
         """The connection has ended: every waiting request ends with its reason, then the stream does."""
-        self.dead = text
-        for key in list(self.pending):
-            self._fail(key, text)
+        self.fail_all(text)
         self._to_sdk.close()
 
     def fail_all(self, text: str) -> None:
@@ -191,15 +252,28 @@ class SdkLane:
             self._fail(key, text)
 
     def _fail(self, key: RequestKey, text: str, code: int = INTERNAL_ERROR) -> None:
-        self.pending.pop(key, None)
-        self._tapped.pop(key, None)
+        self._forget(key)
+        self._parked.pop(key, None)
         self._deliver(JSONRPCError(jsonrpc="2.0", id=key, error=ErrorData(code=code, message=text)))
 
-    def _deliver(self, message: JSONRPCMessage) -> None:
+    def _forget(self, key: RequestKey) -> None:
+        self.pending.pop(key, None)
+        self._tapped.pop(key, None)
+
+    def _deliver(self, message: JSONRPCMessage, size: int = 0) -> None:
         try:
             self._to_sdk.send_nowait(SessionMessage(message))
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             logger.debug("a message came after the SDK's session had closed")
+            return
+        self._behind.append(size)
+        self._behind_bytes += size
+        self._count_behind()
+
+    def _count_behind(self) -> None:
+        waiting = self._to_sdk.statistics().current_buffer_used
+        while len(self._behind) > waiting:
+            self._behind_bytes -= self._behind.popleft()
 
     def close(self) -> None:
         """Both ends of the stream to the SDK."""
@@ -207,18 +281,29 @@ class SdkLane:
         self.read_stream.close()
 
 
-def _key(identifier: RequestKey) -> RequestKey:
-    """An id as `Frame.answers` and `Frame.id` give it back: digits in quotes are the integer."""
-    if (
-        isinstance(identifier, str)
-        and identifier.removeprefix("-").isascii()
-        and identifier.removeprefix("-").isdigit()
-    ):
-        return int(identifier)
+def request_key(identifier: RequestKey) -> RequestKey:
+    """An id as `Frame.answers` and `Frame.id` give it back: digits in quotes are the integer, if 64 bits hold it."""
+    if isinstance(identifier, str) and identifier.isascii() and identifier.removeprefix("-").isdigit():
+        number = int(identifier) if len(identifier) <= _DIGITS else _HUGE
+        return number if -_HUGE <= number < _HUGE else identifier
     return identifier
 
 
-def _parsed(frame: _core.Frame) -> JSONRPCMessage | None:
+_DIGITS = 1_000
+"""Python refuses to read an integer of more than 4,300 digits."""
+_HUGE = 1 << 63
+
+
+def _abandoned(message: JSONRPCMessage) -> RequestKey | None:
+    """The request that this message cancels."""
+    if not isinstance(message, JSONRPCNotification) or message.method != "notifications/cancelled":
+        return None
+    identifier = (message.params or {}).get("requestId")
+    return request_key(identifier) if isinstance(identifier, int | str) else None
+
+
+def message_of(frame: _core.Frame) -> JSONRPCMessage | None:
+    """A frame as the SDK's own message; `None` where its parser refuses even the mended text."""
     try:
         return jsonrpc_message_adapter.validate_json(frame.mended(), by_name=False)
     except ValueError:

@@ -1,34 +1,31 @@
-"""The stdio channel on asyncio: pipes watched by the event loop itself, no stream and no task between.
+"""The stdio channel: a server process behind pipes that the event loop itself watches, no stream and no task between.
 
-Reads go straight from the pipe into the listener; writes of one turn of the loop leave together, and a write that
-has no company leaves at once.
+Reads go straight from the pipe into the listener; writes of one turn of the loop leave together, and a write that has
+no company leaves at once. How the process starts stands in `process.py`, how it ends in `exit.py`.
 """
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import os
-import signal
 import subprocess
 from collections import deque
+from collections.abc import Callable
 
 import anyio
 
-from toolwire.errors import ToolwireError
 from toolwire.wire.channel import Listener
+from toolwire.wire.exit import Exit, within
 from toolwire.wire.limits import (
     EXIT_GRACE,
-    EXIT_TIMEOUT,
     FLUSH_TIMEOUT,
-    KILL_TIMEOUT,
     READ_CHUNK,
     READS_A_TURN,
     SILENT_AFTER_EXIT,
-    TERMINATE_TIMEOUT,
+    WRITE_CHUNK,
     WRITE_HIGH_WATER,
 )
-from toolwire.wire.process import Command, Tail, exit_reason, signal_group, spawn
+from toolwire.wire.process import Command, Tail, spawn
+from toolwire.wire.runtime import Runtime, Watch
 
 __all__ = ["PipeChannel"]
 
@@ -36,33 +33,39 @@ __all__ = ["PipeChannel"]
 class PipeChannel:
     """A server process behind two pipes."""
 
-    def __init__(self, command: Command) -> None:
+    def __init__(self, command: Command, runtime: Runtime) -> None:
         self._command = command
+        self._runtime = runtime
         self._tail = Tail(command.errlog)
-        self._loop: asyncio.AbstractEventLoop
         self._listener: Listener
-        self._process: subprocess.Popen[bytes] | None = None
-        self._stdin = self._stdout = self._stderr = self._pidfd = -1
-        self._unwritten: deque[bytes] = deque()
+        self._process: subprocess.Popen[bytes]
+        self._exit: Exit | None = None
+        self._stdin = self._stdout = self._stderr = -1
+        self._reading: Watch
+        self._reading_stderr: Watch
+        self._writing: Watch | None = None
+        self._timer: Watch | None = None
+        self._unwritten: deque[bytes | memoryview] = deque()
         self._unwritten_bytes = 0
         self._flush_scheduled = False
-        self._blocked = False
         self._was_full = False
-        self._ended = False
-        self._exited = asyncio.Event()
-        self._flushed = asyncio.Event()
+        self._flushed: anyio.Event | None = None
         self._heard = 0.0
-        self._closing: asyncio.Task[None] | None = None
+        self._output_ended = False
+        self._deaf = False
+        self._ended = False
+        self._closing = False
+        self._closed = anyio.Event()
 
     @property
     def full(self) -> bool:
-        """More than the high-water mark is unwritten."""
-        return self._unwritten_bytes > WRITE_HIGH_WATER
+        """More than the high-water mark is unwritten, or the server reads no more."""
+        return self._unwritten_bytes > WRITE_HIGH_WATER or self._deaf
 
     @property
     def exit_code(self) -> int | None:
         """The exit code of the process, once it has one."""
-        return None if self._process is None else self._process.returncode
+        return None if self._exit is None else self._exit.code
 
     @property
     def stderr_tail(self) -> bytes:
@@ -71,18 +74,18 @@ class PipeChannel:
 
     async def open(self, listener: Listener, /) -> None:
         """Starts the process. Raises ConnectError."""
-        self._loop = asyncio.get_running_loop()
+        # Nothing is awaited here: a cancellation between the start and the return would leave the process behind.
         self._listener = listener
         process = self._process = spawn(self._command)
+        self._exit = Exit(process, self._runtime, self._exited)
         assert process.stdin and process.stdout and process.stderr
-        self._stdin, self._stdout, self._stderr = (os.dup(pipe.fileno()) for pipe in (process.stdin, process.stdout, process.stderr))
-        for pipe in (process.stdin, process.stdout, process.stderr):
-            pipe.close()
+        self._stdin, self._stdout, self._stderr = (
+            pipe.fileno() for pipe in (process.stdin, process.stdout, process.stderr)
+        )
         for descriptor in (self._stdin, self._stdout, self._stderr):
             os.set_blocking(descriptor, False)
-        self._loop.add_reader(self._stdout, self._read)
-        self._loop.add_reader(self._stderr, self._read_stderr)
-        self._watch_exit()
+        self._reading = self._runtime.readable(self._stdout, self._read)
+        self._reading_stderr = self._runtime.readable(self._stderr, self._read_stderr)
 
     # Reading
 
@@ -95,10 +98,10 @@ class PipeChannel:
             except OSError:
                 chunk = b""
             if not chunk:
-                self._loop.remove_reader(self._stdout)
-                self._end_with_exit_code(self._loop.time() + EXIT_GRACE)
+                self._reading.cancel()
+                self._output_has_ended()
                 return
-            self._heard = self._loop.time()
+            self._heard = self._runtime.now()
             if not self._ended:
                 self._listener.received(chunk)
             if len(chunk) < READ_CHUNK:
@@ -106,73 +109,62 @@ class PipeChannel:
                 return
 
     def _read_stderr(self) -> None:
-        with contextlib.suppress(BlockingIOError):
-            for _ in range(READS_A_TURN):
-                try:
-                    chunk = os.read(self._stderr, READ_CHUNK)
-                except BlockingIOError:
-                    return
-                except OSError:
-                    chunk = b""
-                if not chunk:
-                    self._loop.remove_reader(self._stderr)
-                    return
-                self._tail.push(chunk)
+        for _ in range(READS_A_TURN):
+            try:
+                chunk = os.read(self._stderr, READ_CHUNK)
+            except BlockingIOError:
+                return
+            except OSError:
+                chunk = b""
+            if not chunk:
+                self._reading_stderr.cancel()
+                return
+            self._tail.push(chunk)
 
     # The end of the server
 
-    def _watch_exit(self) -> None:
-        assert self._process is not None
-        if hasattr(os, "pidfd_open"):
-            with contextlib.suppress(OSError):
-                self._pidfd = os.pidfd_open(self._process.pid)
-                self._loop.add_reader(self._pidfd, self._reap)
-                return
-        self._poll_exit()
+    def _exited(self) -> None:
+        if self._output_ended:
+            self._end()
+        else:
+            self._expect_silence()
 
-    def _poll_exit(self) -> None:
-        if not self._reap():
-            self._loop.call_later(0.02, self._poll_exit)
+    def _output_has_ended(self) -> None:
+        """The exit code follows within moments, or never."""
+        self._output_ended = True
+        assert self._exit is not None
+        if not self._exit.reap():
+            self._later(self._runtime.now() + EXIT_GRACE, self._end)
 
-    def _reap(self) -> bool:
-        if self._exited.is_set():
-            return True
-        if self._process is None or self._process.poll() is None:
-            return False
-        if self._pidfd >= 0:
-            self._loop.remove_reader(self._pidfd)
-            os.close(self._pidfd)
-            self._pidfd = -1
-        self._exited.set()
-        self._heard = max(self._heard, self._loop.time())
+    def _expect_silence(self) -> None:
+        """A child may serve after its parent; only silence says that nobody is left to answer."""
+        self._heard = self._runtime.now()
         self._watch_silence()
-        return True
 
     def _watch_silence(self) -> None:
-        # A child may go on serving after its parent; only its silence says that nobody is left to answer.
-        if self._ended or self._closing is not None:
+        if self._ended or self._output_ended:
             return
-        silent = self._loop.time() - self._heard
-        if silent >= SILENT_AFTER_EXIT:
+        due = self._heard + SILENT_AFTER_EXIT
+        if self._runtime.now() >= due:
             self._end()
         else:
-            self._loop.call_later(SILENT_AFTER_EXIT - silent, self._watch_silence)
-
-    def _end_with_exit_code(self, deadline: float) -> None:
-        """The output has ended: the exit code follows within moments, or never."""
-        if self._reap() or self._loop.time() >= deadline:
-            self._end()
-        else:
-            self._loop.call_later(0.005, self._end_with_exit_code, deadline)
+            self._later(due, self._watch_silence)
 
     def _end(self) -> None:
         if self._ended:
             return
         self._ended = True
-        if self._stderr >= 0:
-            self._read_stderr()
-        self._drop_unwritten()
-        self._listener.ended(exit_reason(self.exit_code))
+        self._later(None, self._end)
+        self._read_stderr()
+        self._stop_writing()
+        assert self._exit is not None
+        self._listener.ended(self._exit.reason or f"the server closed its {'input' if self._deaf else 'output'}")
+
+    def _later(self, when: float | None, call: Callable[[], object]) -> None:
+        """Calls at `when`, in place of what was to be called; `None` calls nothing."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = None if when is None else self._runtime.at(when, call)
 
     # Writing
 
@@ -182,13 +174,13 @@ class PipeChannel:
             return
         self._unwritten.append(line)
         self._unwritten_bytes += len(line)
-        if self._blocked or self._flush_scheduled:
+        if self._writing is not None or self._flush_scheduled:
             return
         if now:
             self._flush()
         else:
             self._flush_scheduled = True
-            self._loop.call_soon(self._flush)
+            self._runtime.soon(self._flush)
 
     def _flush(self) -> None:
         self._flush_scheduled = False
@@ -196,84 +188,90 @@ class PipeChannel:
             return
         self._was_full = self._was_full or self.full
         while self._unwritten:
-            batch = self._unwritten.popleft() if len(self._unwritten) == 1 else b"".join(self._unwritten)
-            self._unwritten.clear()
+            batch = self._batch()
             try:
                 written = os.write(self._stdin, batch)
             except BlockingIOError:
                 written = 0
             except OSError:
-                # The server reads no more. What it still has to say is read; its end of output ends the session.
-                self._blocked = False
-                self._drop_unwritten()
+                # The server reads no more. What it still has to say is read until it falls silent.
+                self._deaf = True
+                self._stop_writing()
+                self._expect_silence()
                 return
             self._unwritten_bytes -= written
             if written < len(batch):
-                self._unwritten.append(batch[written:] if written else batch)
-                if not self._blocked:
-                    self._blocked = True
-                    self._loop.add_writer(self._stdin, self._flush)
+                self._unwritten.appendleft(memoryview(batch)[written:])
+                if self._writing is None:
+                    self._writing = self._runtime.writable(self._stdin, self._flush)
                 break
         else:
-            if self._blocked:
-                self._blocked = False
-                self._loop.remove_writer(self._stdin)
-            self._flushed.set()
+            self._all_written()
         if self._was_full and not self.full:
             self._was_full = False
             self._listener.writable()
 
-    def _drop_unwritten(self) -> None:
-        if self._blocked and self._stdin >= 0:
-            self._loop.remove_writer(self._stdin)
-            self._blocked = False
+    def _batch(self) -> bytes | memoryview:
+        """What leaves next: small messages together, a large one alone."""
+        batch = self._unwritten.popleft()
+        if not self._unwritten or len(batch) >= WRITE_CHUNK:
+            return batch
+        parts, size = [batch], len(batch)
+        while self._unwritten and size < WRITE_CHUNK:
+            size += len(self._unwritten[0])
+            parts.append(self._unwritten.popleft())
+        return b"".join(parts)
+
+    def _all_written(self) -> None:
+        if self._writing is not None:
+            self._writing.cancel()
+            self._writing = None
+        if self._flushed is not None:
+            self._flushed.set()
+
+    def _stop_writing(self) -> None:
         self._unwritten.clear()
         self._unwritten_bytes = 0
-        self._flushed.set()
+        self._all_written()
         if self._stdin >= 0:
-            os.close(self._stdin)
             self._stdin = -1
+            assert self._process.stdin is not None
+            self._process.stdin.close()
 
     # Closing
 
     async def aclose(self) -> None:
         """End of input, wait, terminate, kill the group: within five seconds, once."""
-        if self._process is None:
+        if self._exit is None:
             return
-        if self._closing is None:
-            # A task of its own: a caller that is cancelled cannot leave a server behind.
-            self._closing = self._loop.create_task(self._close())
-        await asyncio.shield(self._closing)
+        if self._closing:
+            await self._closed.wait()
+        else:
+            self._closing = self._ended = True
+            await self._runtime.sheltered(self._close)
 
     async def _close(self) -> None:
-        assert self._process is not None
-        self._ended = True
-        pid = self._process.pid
-        if self._unwritten:
-            self._flushed.clear()
-            await _within(FLUSH_TIMEOUT, self._flushed)
-        self._drop_unwritten()
-        if await _within(EXIT_TIMEOUT, self._exited):
-            # It went by itself; what it left in its group has nobody to serve.
-            if signal_group(pid, signal.SIGTERM):
-                await asyncio.sleep(0.05)
-                signal_group(pid, signal.SIGKILL)
-        else:
-            signal_group(pid, signal.SIGTERM)
-            await _within(TERMINATE_TIMEOUT, self._exited)
-            signal_group(pid, signal.SIGKILL)
-            await _within(KILL_TIMEOUT, self._exited)
-        for descriptor in (self._stdout, self._stderr, self._pidfd):
-            if descriptor >= 0:
-                self._loop.remove_reader(descriptor)
-                os.close(descriptor)
-        self._stdout = self._stderr = self._pidfd = -1
-        if not self._exited.is_set():
-            raise ToolwireError(f"process {pid} survived SIGKILL for {KILL_TIMEOUT} s and was abandoned")
+        assert self._exit is not None
+        try:
+            if self._unwritten:
+                self._flushed = anyio.Event()
+                await within(FLUSH_TIMEOUT, self._flushed)
+            self._stop_writing()
+            await self._exit.bring_about()
+        except BaseException:
+            # The event loop itself is going away, and with it every other chance to end the server.
+            self._exit.kill()
+            raise
+        finally:
+            self._release()
+            self._closed.set()
 
-
-async def _within(seconds: float, event: asyncio.Event) -> bool:
-    """Waits for an event, not for ever."""
-    with anyio.move_on_after(seconds):
-        await event.wait()
-    return event.is_set()
+    def _release(self) -> None:
+        assert self._exit is not None
+        self._stop_writing()
+        self._later(None, self._end)
+        self._exit.forget()
+        for watch, pipe in ((self._reading, self._process.stdout), (self._reading_stderr, self._process.stderr)):
+            watch.cancel()
+            assert pipe is not None
+            pipe.close()
