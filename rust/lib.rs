@@ -18,13 +18,15 @@ mod _core {
     use crate::py::frame::{Frame, Inbound, read_message, read_page, read_result};
     #[pymodule_export]
     use crate::py::json::{
-        check_arguments, compact, equal, fingerprint, members, parse_schema, quote, request, schema_warnings,
-        tools_call, validate,
+        check_arguments, check_output, compact, equal, fingerprint, members, parse_schema, quote, request,
+        schema_warnings, tools_call, validate,
     };
     #[pymodule_export]
     use crate::py::listing::{Entry, Page};
     #[pymodule_export]
     use crate::py::result::{Block, CallResult};
+    #[pymodule_export]
+    use crate::py::served::{ServedCall, answer, answer_error, content_result, text_result};
 
     #[pymodule_export]
     const EXPRESS_ID: i64 = crate::limits::EXPRESS_ID;

@@ -20,6 +20,9 @@ pub const NOISE_CLIP: usize = 400;
 /// Places in a noisy line that are tried as the start of a message, so that noise costs linear time.
 pub const SALVAGE_TRIES: usize = 64;
 
+/// Bytes that all tries at one line may read in vain. Tries nested in each other would read a long line 64 times.
+pub const SALVAGE_BYTES: usize = 4 * 1024 * 1024;
+
 /// Above this many bytes the GIL is let go while a chunk or a page is read; below, letting go costs more than the work.
 pub const DETACH: usize = 1024 * 1024;
 

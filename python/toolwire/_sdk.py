@@ -9,8 +9,25 @@ from __future__ import annotations
 from typing import Any
 
 from mcp import ClientSession
+from mcp.server._otel import OpenTelemetryMiddleware
+from mcp.server.extension import Extension, compose_tool_call_handler
+from mcp.server.lowlevel import Server
+from mcp.server.mcpserver import MCPServer
+from mcp.server.request_state import RequestStateBoundary
+from mcp_types import methods
+from opentelemetry.trace import ProxyTracerProvider, get_tracer_provider
 
-__all__ = ["raw_request", "write_stream_of"]
+__all__ = [
+    "dumped_result",
+    "intercepted",
+    "is_builtin_middleware",
+    "lowlevel_of",
+    "own_tool_names",
+    "raw_request",
+    "subscriptions_of",
+    "tracing",
+    "write_stream_of",
+]
 
 
 def write_stream_of(session: ClientSession) -> Any:
@@ -31,3 +48,44 @@ async def raw_request(
     if request_id is not None:
         options["request_id"] = request_id
     return await session._dispatcher.send_raw_request(method, data["params"], options)  # type: ignore[arg-type]  # as above
+
+
+def lowlevel_of(server: Any) -> Server[Any]:
+    """The low-level server under an MCPServer; a low-level server is its own."""
+    return server._lowlevel_server if isinstance(server, MCPServer) else server
+
+
+def own_tool_names(server: Any) -> set[str]:
+    """The tools that an MCPServer has of its own."""
+    return {tool.name for tool in server._tool_manager.list_tools()} if isinstance(server, MCPServer) else set()
+
+
+def subscriptions_of(server: MCPServer) -> Any:
+    """The bus behind an MCPServer's own `subscriptions/listen`."""
+    return server._subscriptions
+
+
+def intercepted(server: Any, handler: Any) -> tuple[Any, bool]:
+    """A `tools/call` handler under the interceptors of an MCPServer's extensions, and whether there are any.
+
+    Without this a tool of ours would be called past them.
+    """
+    extensions = server._extensions if isinstance(server, MCPServer) else []
+    if any(type(extension).intercept_tool_call is not Extension.intercept_tool_call for extension in extensions):
+        return compose_tool_call_handler(extensions, handler), True
+    return handler, False
+
+
+def dumped_result(method: str, version: str, result: dict[str, Any]) -> dict[str, Any]:
+    """What the SDK writes for a handler's result that says all of its envelope itself. Raises pydantic's ValidationError."""
+    return methods.serialize_server_result(method, version, result)
+
+
+def is_builtin_middleware(middleware: Any) -> bool:
+    """A middleware that the SDK itself puts on every server, compared by type: a subclass is the user's."""
+    return type(middleware) in (OpenTelemetryMiddleware, RequestStateBoundary)
+
+
+def tracing() -> bool:
+    """A real tracer provider is set, so that the SDK's spans go somewhere."""
+    return not isinstance(get_tracer_provider(), ProxyTracerProvider)

@@ -10,6 +10,7 @@
     ├── SchemaError           a text is no input schema of a tool
     ├── InvalidToolInput      the cause of a ToolFailure whose arguments were refused
     ├── ToolReturnedError     the cause of a ToolFailure that the server reported with `isError`
+    ├── RegistrationError     a tool can't be served, and none of its batch is
     ├── ListedToolError       an entry of a listing is no tool
     └── ToolImportError       an ExceptionGroup over the entries that a listing lost
 
@@ -27,6 +28,7 @@ __all__ = [
     "ConnectError",
     "InvalidToolInput",
     "ListedToolError",
+    "RegistrationError",
     "RemoteCallError",
     "SchemaError",
     "SkippedTool",
@@ -152,6 +154,10 @@ class ToolReturnedError(ToolwireError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (), self.__dict__
+
+
+class RegistrationError(ToolwireError):
+    """Tools can't be served as they are; none of the batch was added (spec one-session 1.8)."""
 
 
 class ListedToolError(ToolwireError):

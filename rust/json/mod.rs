@@ -4,10 +4,15 @@
 //! keeps its bytes, `text` reads a string's characters, `equal` compares values, `write` pastes them.
 
 pub mod equal;
+#[cfg(test)]
+mod fuzz;
 pub mod names;
+mod nesting;
 pub mod number;
 pub mod place;
 pub mod raw;
+#[cfg(test)]
+pub mod sample;
 pub mod scan;
 mod search;
 pub mod text;

@@ -63,9 +63,10 @@ impl Visitor for Names<'_> {
                 .map(|span| (self.unescaped(*span), span.0))
                 .collect();
             names.sort();
-            let already = self.repeated.len();
+            // The first few were compared when they came.
+            let compared = self.open[mark + FEW].0;
             for pair in names.windows(2) {
-                if pair[0].0 == pair[1].0 && !self.repeated[..already].contains(&pair[1].1) {
+                if pair[0].0 == pair[1].0 && pair[1].1 >= compared {
                     self.repeated.push(pair[1].1);
                 }
             }
@@ -104,5 +105,29 @@ mod tests {
         assert_eq!(repeated(&format!("{{{}}}", members.join(","))).len(), 0);
         assert_eq!(repeated(&format!("{{{},\"k7\":1}}", members.join(","))).len(), 1);
         assert_eq!(repeated(&format!("{{\"k0\":1,{}}}", members.join(","))).len(), 1);
+    }
+
+    #[test]
+    fn a_repeated_name_is_told_once_whatever_the_size_of_its_object() {
+        for count in 1..40 {
+            let members: Vec<_> = (0..count).map(|index| format!("\"k{index}\":0")).collect();
+            let members = members.join(",");
+            let text = format!("{{{members},{members}}}");
+            let mut seen = repeated(&text);
+            seen.sort_unstable();
+            assert_eq!(seen.len(), count, "{text}");
+            seen.dedup();
+            assert_eq!(seen.len(), count, "{text}");
+        }
+    }
+
+    #[test]
+    fn many_repeated_names_within_many_others_cost_no_more_than_their_number() {
+        // Compared one by one with all that were found before, these would take minutes.
+        let inner = r#"{"a":0,"a":0}"#;
+        let members: Vec<_> = (0..100_000)
+            .map(|index| format!("\"k{}\":{inner}", index / 2))
+            .collect();
+        assert_eq!(repeated(&format!("{{{}}}", members.join(","))).len(), 150_000);
     }
 }

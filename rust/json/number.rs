@@ -10,8 +10,8 @@ pub struct Exact<'a> {
     exponent: i128,
 }
 
-/// Reads a number's text. `None` where its exponent itself has more digits than any use of it (over 36):
-/// such a text is then only equal to itself.
+/// Reads a number's text. `None` where its exponent itself has more digits than any use of it (over 36), or where it
+/// holds what no number does: such a text is then only equal to itself.
 #[must_use]
 pub fn exact(text: &[u8]) -> Option<Exact<'_>> {
     let (negative, rest) = match text.strip_prefix(b"-") {
@@ -41,6 +41,9 @@ pub fn exact(text: &[u8]) -> Option<Exact<'_>> {
         Cow::Borrowed(digits) => Cow::Borrowed(&digits[leading..end]),
         Cow::Owned(digits) => Cow::Owned(digits[leading..end].to_vec()),
     };
+    if !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
     if digits.is_empty() {
         // Zero is zero, whatever its sign and exponent.
         return Some(Exact {
@@ -62,7 +65,7 @@ fn power(text: &[u8]) -> Option<i128> {
         [b'+', digits @ ..] | digits => (false, digits),
     };
     let digits = &digits[digits.iter().take_while(|digit| **digit == b'0').count()..];
-    if digits.len() > 36 {
+    if digits.len() > 36 || !digits.iter().all(u8::is_ascii_digit) {
         return None;
     }
     let value = digits
@@ -89,7 +92,7 @@ pub fn whole(text: &[u8]) -> Option<i64> {
     let exact = exact(text)?;
     let zeros = usize::try_from(exact.exponent)
         .ok()
-        .filter(|zeros| exact.digits.len() + zeros <= 19)?;
+        .filter(|zeros| exact.digits.len().saturating_add(*zeros) <= 19)?;
     let mut value = 0_i64;
     for digit in exact.digits.iter().copied().chain(std::iter::repeat_n(b'0', zeros)) {
         let digit = i64::from(digit - b'0');
@@ -148,8 +151,19 @@ mod tests {
             ("9223372036854775808", None),
             ("-9223372036854775808", Some(i64::MIN)),
             ("-9223372036854775808.0", Some(i64::MIN)),
+            ("1e18446744073709551615", None),
+            ("0e18446744073709551615", Some(0)),
+            ("1e-170141183460469231731687303715884105728", None),
         ] {
             assert_eq!(whole(text.as_bytes()), value, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_number_is_equal_to_itself_alone() {
+        for text in ["x", "1x", "x1", "1ex", "1e1x", "1.x", "--1", "1.1.", "é"] {
+            assert!(equal(text.as_bytes(), text.as_bytes()), "{text}");
+            assert!(!equal(text.as_bytes(), b"1"), "{text}");
         }
     }
 }

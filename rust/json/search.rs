@@ -42,7 +42,9 @@ pub fn quoting(text: &[u8], position: usize) -> usize {
 fn near(text: &[u8], position: usize, mark: impl Fn(u64) -> u64) -> Result<usize, usize> {
     let mut at = position;
     for _ in 0..2 {
-        let Some(word) = text.get(at..).and_then(|rest| rest.first_chunk::<8>()) else { break };
+        let Some(word) = text.get(at..).and_then(|rest| rest.first_chunk::<8>()) else {
+            break;
+        };
         let found = mark(u64::from_le_bytes(*word));
         if found != 0 {
             return Ok(at + first(found));

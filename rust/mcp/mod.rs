@@ -5,3 +5,4 @@ pub mod content;
 pub mod listing;
 pub mod meta;
 pub mod result;
+pub mod served;

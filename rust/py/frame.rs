@@ -11,10 +11,11 @@ use pyo3::types::{PyBytes, PyDict};
 use super::accept::json_error;
 use super::listing::Page;
 use super::result::CallResult;
+use super::served::ServedCall;
 use crate::json::scan::{Nothing, document, whitespace};
 use crate::json::walk::Members;
 use crate::limits::{DETACH, LINE};
-use crate::mcp::{listing, meta, result};
+use crate::mcp::{listing, meta, result, served};
 use crate::wire::envelope::{self, Id, Kind};
 use crate::wire::inbound;
 use crate::wire::mend::mended;
@@ -93,6 +94,21 @@ pub struct Frame(inbound::Frame);
 impl Frame {
     fn part<'py>(&self, py: Python<'py>, span: Option<&std::ops::Range<usize>>) -> Option<Bound<'py, PyBytes>> {
         span.map(|span| PyBytes::new(py, &self.0.text[span.clone()]))
+    }
+}
+
+impl Frame {
+    /// The last member of the params that has this name.
+    fn parameter<'py>(&self, py: Python<'py>, wanted: &[u8]) -> Option<Bound<'py, PyBytes>> {
+        let text = &self.0.text[..];
+        let mut members = Members::new(text, self.0.envelope.params.as_ref()?.start);
+        let mut found = None;
+        while let Some((name, start)) = members.next() {
+            if name == wanted {
+                found = Some(&text[start..members.extent().end]);
+            }
+        }
+        found.map(|value| PyBytes::new(py, value))
     }
 }
 
@@ -216,6 +232,42 @@ impl Frame {
         PyBytes::new(py, &mended(&self.0))
     }
 
+    /// The id as it was written.
+    #[getter]
+    fn id_json<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
+        self.part(py, self.0.envelope.id_span.as_ref())
+    }
+
+    /// This request as a `tools/call` that is certain to end the same on either lane; `None` for any other.
+    fn served_call(&self, py: Python<'_>) -> Option<ServedCall> {
+        let (envelope, text) = (&self.0.envelope, &self.0.text[..]);
+        let certain = envelope.kind == Kind::Request && envelope.plain && !envelope.lone_surrogate;
+        let (method, id) = (envelope.method.clone()?, envelope.id_span.clone()?);
+        if !certain || &text[method] != b"\"tools/call\"" || !plain_id(&text[id.clone()]) {
+            return None;
+        }
+        ServedCall::read(py, &text[id], &text[envelope.params.clone()?])
+    }
+
+    /// The reserved members of this request's `_meta`, as one text to compare; `None` where they can't be told for certain.
+    fn reserved(&self) -> Option<Vec<u8>> {
+        self.0
+            .envelope
+            .params
+            .clone()
+            .map_or_else(|| Some(Vec::new()), |span| served::reserved(&self.0.text[span]))
+    }
+
+    /// The arguments of this `tools/call`, wherever they stand in its params.
+    fn call_arguments<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
+        self.parameter(py, b"arguments")
+    }
+
+    /// The `_meta` of this request.
+    fn call_meta<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
+        self.parameter(py, b"_meta")
+    }
+
     /// The page of tools in this answer; in a broken one, as far as its brackets let see.
     /// Raises `ValueError` with prose when there is no list of tools.
     fn page(&self, py: Python<'_>) -> PyResult<Page> {
@@ -245,6 +297,12 @@ impl Frame {
                 ))
             })
     }
+}
+
+/// A string, or digits with at most a sign: every JSON-RPC library reads the same id.
+fn plain_id(id: &[u8]) -> bool {
+    let digits = id.strip_prefix(b"-").unwrap_or(id);
+    id[0] == b'"' || (digits.iter().all(u8::is_ascii_digit) && digits.len() <= 18)
 }
 
 /// Where the result starts in a message that is no JSON.

@@ -101,6 +101,25 @@ pub fn request<'py>(py: Python<'py>, id: i64, method: &str, params: &[u8], meta:
     PyBytes::new(py, &line)
 }
 
+/// Judges what our own side made. Raises `JsonError` whose prose names the path of the fault.
+#[pyfunction]
+pub fn check_output(text: Text) -> PyResult<()> {
+    let text = text.as_ref();
+    scan::document(text, DEPTH, &mut Nothing).map(|_| ()).map_err(|error| {
+        let place = json::place::path(text, error.offset);
+        let place = if place.is_empty() {
+            "the value".into()
+        } else {
+            format!("\"{place}\"")
+        };
+        refused(
+            format!("{place}: {}", error.kind.prose()),
+            error.kind.word(),
+            i64::try_from(error.offset).unwrap_or(-1),
+        )
+    })
+}
+
 /// `text` as a JSON string.
 #[pyfunction]
 pub fn quote<'py>(py: Python<'py>, text: &str) -> Bound<'py, PyBytes> {

@@ -10,3 +10,4 @@ pub mod frame;
 pub mod json;
 pub mod listing;
 pub mod result;
+pub mod served;

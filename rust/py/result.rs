@@ -47,6 +47,12 @@ impl CallResult {
         self.0.structured.of(&self.0.text).map(|value| PyBytes::new(py, value))
     }
 
+    /// The list of blocks as the server sent it; `None` where there is none.
+    #[getter]
+    fn content<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
+        self.0.content.of(&self.0.text).filter(|value| value[0] == b'[').map(|value| PyBytes::new(py, value))
+    }
+
     #[getter]
     fn meta<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
         self.0.meta.of(&self.0.text).map(|value| PyBytes::new(py, value))

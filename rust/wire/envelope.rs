@@ -78,6 +78,8 @@ pub struct Envelope {
     pub error: Option<Range<usize>>,
     /// A half of a surrogate pair is written somewhere: other parsers refuse the whole message.
     pub lone_surrogate: bool,
+    /// Only JSON-RPC's own members are there, each once.
+    pub plain: bool,
 }
 
 impl Envelope {
@@ -93,6 +95,7 @@ impl Envelope {
             result: None,
             error: None,
             lone_surrogate: false,
+            plain: false,
         }
     }
 }
@@ -113,6 +116,7 @@ pub fn read(text: &[u8], start: usize) -> Result<(Envelope, usize), Error> {
     let mut surrogates = Surrogates(false);
     let mut message = Envelope::broken(Fault::NoBody, Id::Absent);
     let mut version = None;
+    message.plain = true;
     let mut position = whitespace(text, start + 1);
     if text.get(position) == Some(&b'}') {
         position += 1;
@@ -121,16 +125,20 @@ pub fn read(text: &[u8], start: usize) -> Result<(Envelope, usize), Error> {
             let name = position;
             let value = whitespace(text, scan::name(text, name, &mut surrogates)?);
             position = scan::value(text, value, usize::MAX, &mut surrogates)?;
-            let span = Some(value..position);
-            match &*unescape(&text[name + 1..skip_string(text, name) - 1]) {
-                b"jsonrpc" => version = span,
-                b"id" => (message.id, message.id_span) = (id(&text[value..position]), span),
-                b"method" => message.method = span,
-                b"params" => message.params = span,
-                b"result" => message.result = span,
-                b"error" => message.error = span,
-                _ => {}
-            }
+            let part = match &*unescape(&text[name + 1..skip_string(text, name) - 1]) {
+                b"jsonrpc" => Some(&mut version),
+                b"id" => {
+                    message.id = id(&text[value..position]);
+                    Some(&mut message.id_span)
+                }
+                b"method" => Some(&mut message.method),
+                b"params" => Some(&mut message.params),
+                b"result" => Some(&mut message.result),
+                b"error" => Some(&mut message.error),
+                _ => None,
+            };
+            let repeated = part.is_none_or(|part| part.replace(value..position).is_some());
+            message.plain &= !repeated;
             position = whitespace(text, position);
             match text.get(position) {
                 Some(b',') => position = whitespace(text, position + 1),

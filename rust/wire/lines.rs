@@ -19,12 +19,13 @@ impl Text<'_> {
         }
     }
 
-    /// A part of the line that outlives the chunk: copied from a chunk, shared with an owned line.
+    /// A part of the line that outlives the chunk: shared with an owned line that it is most of, else copied, so that
+    /// a small message never keeps a long line alive.
     #[must_use]
     pub fn keep(&self, start: usize, end: usize) -> Bytes {
         match self {
-            Self::Borrowed(bytes) => Bytes::copy_from_slice(&bytes[start..end]),
-            Self::Owned(bytes) => bytes.slice(start..end),
+            Self::Owned(bytes) if end - start > bytes.len() / 2 => bytes.slice(start..end),
+            text => Bytes::copy_from_slice(&text.bytes()[start..end]),
         }
     }
 }
@@ -51,11 +52,19 @@ impl Drain {
             .extend_from_slice(&bytes[..bytes.len().min(OVERSIZE_CLIP - self.head.len())]);
         self.tail
             .extend_from_slice(&bytes[bytes.len().saturating_sub(OVERSIZE_CLIP)..]);
+        // Not at each push: a drip of single bytes would move the whole tail for each of them.
+        if self.tail.len() > 2 * OVERSIZE_CLIP {
+            self.trim();
+        }
+    }
+
+    fn trim(&mut self) {
         let excess = self.tail.len().saturating_sub(OVERSIZE_CLIP);
         self.tail.drain(..excess);
     }
 
-    fn line(self) -> Line<'static> {
+    fn line(mut self) -> Line<'static> {
+        self.trim();
         Line::TooLong {
             head: self.head.into(),
             tail: self.tail.into(),
@@ -82,25 +91,22 @@ impl Lines {
         }
     }
 
-    /// Takes a chunk and hands every line that it ends to `each`.
-    pub fn feed(&mut self, chunk: &[u8], mut each: impl FnMut(Line<'_>)) {
-        let mut rest = chunk;
-        while let Some(newline) = memchr::memchr(b'\n', rest) {
-            let (line, after) = (&rest[..newline], &rest[newline + 1..]);
-            rest = after;
-            if self.partial.is_empty() && self.drain.is_none() && line.len() <= self.cap {
-                each(Line::Whole(Text::Borrowed(line)));
-                continue;
-            }
-            self.push(line);
-            match self.drain.take() {
-                Some(drain) => each(drain.line()),
-                None => each(Line::Whole(Text::Owned(std::mem::take(&mut self.partial).into()))),
-            }
+    /// Cuts the next line off the chunk's front. `None`: the chunk ends no more line, and what was left of it is kept.
+    pub fn cut<'a>(&mut self, chunk: &mut &'a [u8]) -> Option<Line<'a>> {
+        let Some(newline) = memchr::memchr(b'\n', chunk) else {
+            self.push(std::mem::take(chunk));
+            return None;
+        };
+        let line = &chunk[..newline];
+        *chunk = &chunk[newline + 1..];
+        if self.partial.is_empty() && self.drain.is_none() && line.len() <= self.cap {
+            return Some(Line::Whole(Text::Borrowed(line)));
         }
-        if !rest.is_empty() {
-            self.push(rest);
-        }
+        self.push(line);
+        Some(match self.drain.take() {
+            Some(drain) => drain.line(),
+            None => Line::Whole(Text::Owned(std::mem::take(&mut self.partial).into())),
+        })
     }
 
     /// The stream has ended: what it left without a newline.
@@ -147,7 +153,10 @@ mod tests {
             }
         };
         for chunk in stream.chunks(split) {
-            lines.feed(chunk, |line| seen.push(show(line)));
+            let mut rest = chunk;
+            while let Some(line) = lines.cut(&mut rest) {
+                seen.push(show(line));
+            }
         }
         seen.extend(lines.finish().map(show));
         seen
@@ -180,13 +189,13 @@ mod tests {
     fn memory_is_bounded_by_the_cap_when_no_newline_ever_comes() {
         let mut lines = Lines::new(1000);
         for _ in 0..1000 {
-            lines.feed(&[b'x'; 1000], |_| panic!("no line has ended"));
+            assert!(lines.cut(&mut &[b'x'; 1000][..]).is_none(), "no line has ended");
             assert!(lines.partial.capacity() <= 2000);
             assert!(
                 lines
                     .drain
                     .as_ref()
-                    .is_none_or(|drain| drain.tail.len() <= OVERSIZE_CLIP)
+                    .is_none_or(|drain| drain.tail.len() <= 2 * OVERSIZE_CLIP)
             );
         }
         match lines.finish() {

@@ -4,6 +4,8 @@
 //! that a broken peer needs, and counts each.
 
 pub mod envelope;
+mod frame;
+mod gather;
 pub mod inbound;
 pub mod lines;
 pub mod mend;

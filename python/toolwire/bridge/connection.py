@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
 import mcp
 from mcp.client.stdio import StdioServerParameters
+from mcp.server.lowlevel import Server
+from mcp.server.mcpserver import MCPServer
 
-from toolwire.bridge.owner import Owner
+from toolwire.bridge.owner import Overdue, Owner
+from toolwire.bridge.serving import in_process
 from toolwire.errors import ConnectError
 from toolwire.wire.client import ClientWire, command_of
 from toolwire.wire.limits import NOISE_QUOTED, STDERR_QUOTED, Limits
@@ -73,7 +77,7 @@ class connect:  # noqa: N801 - the design's name: used as a function, it is the 
         line_limit: int = UNSET,
         **client_options: Any,
     ) -> None:
-        named = {
+        named: dict[str, Any] = {
             "connect_timeout": connect_timeout,
             "list_timeout": list_timeout,
             "call_timeout": call_timeout,
@@ -81,28 +85,47 @@ class connect:  # noqa: N801 - the design's name: used as a function, it is the 
             "in_flight": in_flight,
             "line_limit": line_limit,
         }
+        named = {name: value for name, value in named.items() if value is not UNSET}
+        if isinstance(target, ClientWire) and not named.keys().isdisjoint(("in_flight", "line_limit")):
+            raise TypeError("in_flight and line_limit are the wire's own: pass them to ClientWire(limits=…)")
+        if not isinstance(target, list | tuple | StdioServerParameters) and (env, cwd, errlog) != (None, None, None):
+            raise TypeError("env, cwd and errlog are for a target that is a command")
         base = target.limits if isinstance(target, ClientWire) else Limits()
-        self._limits = dataclasses.replace(base, **{name: value for name, value in named.items() if value is not UNSET})
+        self._limits = dataclasses.replace(base, **named)
         self._wire: ClientWire | None = None
         if isinstance(target, ClientWire):
             self._wire = target
         elif isinstance(target, list | tuple | StdioServerParameters):
             self._wire = ClientWire(command_of(target, env=env, cwd=cwd, errlog=errlog), limits=self._limits)
-        self._client = mcp.Client(target if self._wire is None else self._wire, **client_options)
+        self._manager: AbstractAsyncContextManager[mcp.Client]
+        if isinstance(target, Server | MCPServer):
+            self._manager = self._in_process(target, client_options)
+        else:
+            sdk_target: Any = target if self._wire is None else self._wire
+            self._manager = mcp.Client(sdk_target, **client_options)
         self._owner: Owner[mcp.Client] | None = None
 
+    @asynccontextmanager
+    async def _in_process(self, server: Any, options: dict[str, Any]) -> AsyncIterator[mcp.Client]:
+        async with in_process(server, self._limits, options) as (client, self._wire):
+            yield client
+
     async def __aenter__(self) -> Connection:
-        owner = self._owner = Owner(self._client)
+        if self._owner is not None:
+            raise RuntimeError("a connection is entered once: call connect again for another one")
+        owner = self._owner = Owner(self._manager)
         try:
             client = await owner.enter(self._limits.connect_timeout)
         except ConnectError:
             raise
-        except TimeoutError:
+        except Overdue:
             limit = f"{self._limits.connect_timeout:g} s"
-            raise self._failure(f"{self._shown} did not complete the handshake within {limit}") from None
+            raise self._failure(
+                f"{self._shown} did not complete the handshake within {limit}: check that it is an MCP server for this "
+                "transport, or raise connect_timeout if it starts slowly"
+            ) from None
         except Exception as error:
-            reason = self._wire.end_reason if self._wire is not None else None
-            raise self._failure(reason or f"the handshake with {self._shown} failed: {error}") from error
+            raise self._failure(self._ended or f"the handshake with {self._shown} failed: {_text(error)}") from error
         connection = Connection(client, self._wire, self._limits, owner)
         if self._wire is not None:
             self._wire.name = connection.server_name
@@ -118,14 +141,30 @@ class connect:  # noqa: N801 - the design's name: used as a function, it is the 
     def _shown(self) -> str:
         return "the server" if self._wire is None else f"the server {self._wire.name!r}"
 
+    @property
+    def _ended(self) -> str | None:
+        """The server ended by itself, before anybody closed the wire."""
+        wire = self._wire
+        if wire is None or wire.end_reason is None:
+            return None
+        advice = "" if wire.stderr_tail.strip() else "; run the command by hand to see why"
+        return f"{self._shown} gave up during the handshake: {wire.end_reason}{advice}"
+
     def _failure(self, text: str) -> ConnectError:
         wire = self._wire
         if wire is None:
             return ConnectError(text)
         stderr, noise = wire.stderr_tail, wire.noise
-        if stderr.strip() and "stderr" not in text:
+        if stderr.strip() and text != self._ended:
             text += f"; its stderr ends: {stderr.decode('utf-8', 'replace').strip()[-STDERR_QUOTED:]}"
         if noise:
             lines = " | ".join(line.decode("utf-8", "replace") for line in noise[:NOISE_QUOTED])
             text += f"; on stdout it printed what is no message: {lines}"
         return ConnectError(text, exit_code=wire.exit_code, stderr=stderr, noise=noise)
+
+
+def _text(error: Exception) -> str:
+    """What an exception says; of a group, what each of its own says."""
+    if isinstance(error, ExceptionGroup):
+        return "; ".join(map(_text, error.exceptions))
+    return str(error) or type(error).__name__

@@ -5,18 +5,21 @@ An SDK client opens task groups, and those must be left by the task that entered
 
 from __future__ import annotations
 
-import asyncio
-import contextvars
 from contextlib import AbstractAsyncContextManager
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import anyio
 
-from toolwire.wire.runtime import on_asyncio
+from toolwire.wire.runtime import detached, on_asyncio
 
-__all__ = ["Owner"]
+__all__ = ["Overdue", "Owner", "alone"]
 
 Entered = TypeVar("Entered")
+_FATAL = (KeyboardInterrupt, SystemExit)
+
+
+class Overdue(Exception):  # noqa: N818 - a deadline has passed, which is nobody's error yet
+    """The manager was not entered in time, and has been left."""
 
 
 class Owner(Generic[Entered]):
@@ -30,16 +33,11 @@ class Owner(Generic[Entered]):
         self._scope = anyio.CancelScope()
         self._entered: Entered | None = None
         self._error: BaseException | None = None
-        self._task: asyncio.Task[None] | None = None
+        self._task: object = None
 
-    async def enter(self, timeout: float | None) -> Entered:
-        """Enters. Raises what the manager raised, or TimeoutError after `timeout` seconds, with everything left behind."""
-        if on_asyncio():
-            self._task = asyncio.create_task(self._own())
-        else:
-            import trio
-
-            trio.lowlevel.spawn_system_task(self._own, context=contextvars.copy_context())
+    async def enter(self, timeout: float | None) -> Entered:  # noqa: ASYNC109 - the limit ends the owner, not the caller
+        """Enters. Raises what the manager raised, or Overdue after `timeout` seconds; either way everything is left."""
+        self._task = detached(self._own)
         try:
             with anyio.move_on_after(timeout) as limit:
                 await self._ready.wait()
@@ -48,17 +46,25 @@ class Owner(Generic[Entered]):
             raise
         if limit.cancelled_caught:
             await self._abandon()
-            raise TimeoutError
+            raise Overdue
         if self._error is not None:
             await self._abandon()
             raise self._error
         return self._entered  # type: ignore[return-value]  # ready without an error: it was entered
 
     async def leave(self) -> None:
-        """Leaves; a second call waits for the first. What the manager raises on the way out was the connection's end."""
+        """Leaves; a second call waits for the first. What the manager raises on the way out was the connection's end.
+
+        Only a KeyboardInterrupt or a SystemExit that a callback of the manager let out goes on.
+        """
         self._stop.set()
         with anyio.CancelScope(shield=True):
             await self._done.wait()
+        error = self._error
+        fatal = error.subgroup(_FATAL) if isinstance(error, BaseExceptionGroup) else error
+        if isinstance(fatal, BaseExceptionGroup) or isinstance(fatal, _FATAL):
+            self._error = None
+            raise alone(fatal)
 
     async def _abandon(self) -> None:
         self._scope.cancel()
@@ -74,18 +80,15 @@ class Owner(Generic[Entered]):
                     await self._stop.wait()
         except BaseException as error:
             self._error = alone(error)
-            if not isinstance(error, Exception | asyncio.CancelledError) and not _is_cancellation(error):
+            # Nobody awaits this task: its errors are told by `enter` and `leave`. asyncio's own are the exception.
+            if isinstance(error, _FATAL) and on_asyncio():
                 raise
         finally:
             self._ready.set()
             self._done.set()
 
 
-def _is_cancellation(error: BaseException) -> bool:
-    return isinstance(error, anyio.get_cancelled_exc_class()) or isinstance(error, BaseExceptionGroup)
-
-
-def alone(error: BaseException) -> Any:
+def alone(error: BaseException) -> BaseException:
     """The one exception in a group of one, as deep as it goes: task groups wrap what a person wants to read."""
     while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
         error = error.exceptions[0]

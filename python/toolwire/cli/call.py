@@ -54,6 +54,11 @@ def call_tool(  # noqa: PLR0913 - typer reads the command line's options from th
                 output = await tool.call(text)
             except toolwire.ToolFailure as failure:
                 return failed(failure, raw=raw)
+            except toolwire.RemoteCallError as error:
+                if error.code is None:
+                    advice = "may have run" if error.may_have_run else "did not run; it may be sent again"
+                    raise Stop(Exit.NO_CONNECTION, f"{error}. The call {advice}.") from error
+                raise
             for warning in output.warnings:
                 say(f"warning: {warning}", style="yellow")
             if raw:

@@ -84,7 +84,7 @@ async def _demo() -> Exit:
 
 def fate_table(alone: list[Fate], wired: list[Fate]) -> Table:
     """Draw what became of each value: green as it was sent, red as anything else."""
-    drawn = Table(box=None, title_justify="left")
+    drawn = Table(box=None, pad_edge=False)
     for heading in ("", "sent", "the SDK alone", "toolwire"):
         drawn.add_column(heading, overflow="fold")
     for one, other in zip(alone, wired, strict=True):
@@ -117,7 +117,7 @@ async def _rates(alone: Caller, wired: Caller) -> list[tuple[str, float, float]]
 
 def rate_table(rates: list[tuple[str, float, float]]) -> Table:
     """Draw calls per second, and how many times as many toolwire makes."""
-    drawn = Table(box=None)
+    drawn = Table(box=None, pad_edge=False)
     drawn.add_column("")
     for heading in ("the SDK alone", "toolwire", "times"):
         drawn.add_column(heading, justify="right")

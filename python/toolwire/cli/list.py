@@ -60,7 +60,9 @@ def described(skipped: toolwire.SkippedTool) -> str:
 
 def table(tools: toolwire.Toolset) -> Table:
     """Draw the tools in listing order: name, arguments (`*` marks required ones), hints, first line of description."""
-    drawn = Table(title=f"{len(tools)} tool{'' if len(tools) == 1 else 's'}", title_justify="left", box=None)
+    drawn = Table(
+        title=f"{len(tools)} tool{'' if len(tools) == 1 else 's'}", title_justify="left", box=None, pad_edge=False
+    )
     drawn.add_column("tool", style="bold cyan", overflow="fold", min_width=12)
     drawn.add_column("arguments", style="green", overflow="fold", min_width=12)
     drawn.add_column("hints", style="dim", overflow="fold")

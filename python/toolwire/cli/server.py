@@ -5,6 +5,7 @@ Only this file opens connections and only it turns an exception into a message a
 """
 
 import os
+import shlex
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -17,7 +18,7 @@ import anyio
 import typer
 
 import toolwire
-from toolwire.cli.terminal import say, shown, spinner
+from toolwire.cli.terminal import one_line, say, shown, spinner
 
 
 class Exit(IntEnum):
@@ -98,7 +99,11 @@ async def opened(options: ServerOptions) -> AsyncIterator[Opened]:
         with spinner(f"starting {name} …"):
             began = time.perf_counter()
             connecting = toolwire.connect(options.argv, env=options.env or None, cwd=options.cwd, **options.limits)
-            connection = await stack.enter_async_context(connecting)
+            try:
+                connection = await stack.enter_async_context(connecting)
+            except toolwire.ConnectError as error:
+                command = one_line(shlex.join(options.argv), 80)
+                raise Stop(Exit.NO_CONNECTION, f"no connection to {command}: {error}") from error
             connected = time.perf_counter()
             tools = await toolwire.tools(connection, prefix=options.prefix)
             listed = time.perf_counter()
@@ -139,9 +144,6 @@ def _report(error: BaseException, whole: BaseException) -> Exit:
         case Stop():
             say(f"toolwire: {error}")
             return error.code
-        case toolwire.ConnectError():
-            say(f"toolwire: {error}")
-            return Exit.NO_CONNECTION
         case toolwire.RemoteCallError():
             say(f"toolwire: {error}")
             return Exit.TOOL_ERROR if error.code is not None else Exit.NO_CONNECTION

@@ -6,11 +6,28 @@ changes nothing, 0 lifts a limit (spec one-session 2.2).
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
-__all__ = ["Policy", "RenderRule", "Settings", "applied", "max_result_bytes", "origin", "render", "sequential", "timeout"]
+__all__ = [
+    "Policy",
+    "RenderRule",
+    "Settings",
+    "annotations",
+    "applied",
+    "max_result_bytes",
+    "origin",
+    "prompt_snippet",
+    "render",
+    "replay",
+    "require_approval",
+    "sequential",
+    "strict_input",
+    "timeout",
+    "wrap",
+]
 
 RenderRule = Literal["default", "auto", "content", "structured", "both"]
 
@@ -25,6 +42,12 @@ class Settings:
     sequential: bool = False
     sequential_by_policy: bool = False
     render: str = "default"
+    strict_input: bool = False
+    require_approval: bool = False
+    replay: str = "never"
+    prompt_snippet: str = ""
+    middleware: tuple[Any, ...] = ()
+    annotations: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,3 +101,53 @@ def render(rule: RenderRule) -> Policy:
     if rule not in ("default", "auto", "content", "structured", "both"):
         raise ValueError(f"no render rule {rule!r}: it is default, auto, content, structured or both")
     return Policy(f"render({rule!r})", lambda settings: replace(settings, render=rule))
+
+
+def strict_input() -> Policy:
+    """A member that the input schema does not name is refused, not ignored."""
+    return Policy("strict_input()", lambda settings: replace(settings, strict_input=True))
+
+
+def require_approval() -> Policy:
+    """A run parks the call until somebody approves it; `add_tools` refuses such a tool."""
+    return Policy("require_approval()", lambda settings: replace(settings, require_approval=True))
+
+
+def replay(policy: str) -> Policy:
+    """`"safe"` says that a call may be made again by itself; anything else is `"never"`."""
+    chosen = "safe" if policy == "safe" else "never"
+    return Policy(f"replay({policy!r})", lambda settings: replace(settings, replay=chosen))
+
+
+def prompt_snippet(text: str) -> Policy:
+    """A text that is put into the instructions of every run that offers the tool."""
+    return Policy(f"prompt_snippet({text!r})", lambda settings: replace(settings, prompt_snippet=text))
+
+
+def wrap(*middleware: Any) -> Policy:
+    """Middleware around the tool's calls in a run, `async (call, next) -> ToolOutput`, the first outermost."""
+    return Policy(
+        f"wrap({', '.join(map(repr, middleware))})",
+        lambda settings: replace(settings, middleware=(*settings.middleware, *middleware)),
+    )
+
+
+def annotations(
+    *,
+    title: str | None = None,
+    read_only: bool | None = None,
+    destructive: bool | None = None,
+    idempotent: bool | None = None,
+    open_world: bool | None = None,
+) -> Policy:
+    """What a served tool says of itself in a listing. Nothing is guessed: only what is given is said."""
+    hints = {
+        "title": title,
+        "readOnlyHint": read_only,
+        "destructiveHint": destructive,
+        "idempotentHint": idempotent,
+        "openWorldHint": open_world,
+    }
+    given = {name: value for name, value in hints.items() if value is not None}
+    text = json.dumps(given, ensure_ascii=False, separators=(",", ":")).encode()
+    return Policy(f"annotations({given!r})", lambda settings: replace(settings, annotations=text))

@@ -6,11 +6,11 @@ Who carries a call (a remote server, a local function) is not known here; it is 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from toolwire.contract.output import ToolOutput
-from toolwire.contract.policies import Settings
+from toolwire.contract.policies import Policy, Settings
 from toolwire.contract.schema import EMPTY, Schema
 from toolwire.errors import InvalidToolInput, ToolFailure, quoted
 
@@ -61,6 +61,23 @@ class Tool:
         self._definition = definition
         self._settings = settings
         self._caller = caller
+
+    @staticmethod
+    def raw(
+        name: str,
+        description: str,
+        schema: bytes | str | Schema | None,
+        function: Callable[[bytes], Any],
+        *policies: Policy,
+        output_schema: bytes | str | Schema | None = None,
+    ) -> Tool:
+        """A tool whose handler takes the argument bytes exactly as they came, and gives text, parts or a ToolOutput.
+
+        `schema` is its input schema; without one it is `{"type":"object"}`. Raises SchemaError.
+        """
+        from toolwire.contract.local_tool import raw_tool
+
+        return raw_tool(name, description, schema, function, *policies, output_schema=output_schema)
 
     async def call(self, args: Arguments = None) -> ToolOutput:
         """Runs the tool; the whole output."""

@@ -18,11 +18,11 @@ PATIENCE: Final = 10.0
 
 VALUES: Final = {
     "a price": "1.50",
-    "an integer past 2^53": "9007199254740993",
-    "a 30-digit integer": "123456789012345678901234567890",
-    "more than a float holds": "1E400",
-    "a negative zero": "-0",
-    "keys in their order": '{"zeta":1,"10":2,"alpha":3}',
+    "past 2^53": "9007199254740993",
+    "30 digits": "123456789012345678901234567890",
+    "beyond any float": "1E400",
+    "a signed zero": "-0",
+    "order of the keys": '{"z":1,"10":2,"a":3}',
 }
 SCHEMA_VALUES: Final = {"a schema's default": ("default", "1.50"), "a schema's maximum": ("maximum", "1E400")}
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-__all__ = ["Channel", "Listener"]
+__all__ = ["Channel", "HeldChannel", "Listener"]
 
 
 class Listener(Protocol):
@@ -46,3 +46,17 @@ class Channel(Protocol):
 
     async def aclose(self) -> None:
         """Ends the peer within five seconds, once; a second call waits for the first."""
+
+
+class HeldChannel(Channel, Protocol):
+    """A channel whose peer can be held back, as a server needs it against a client that never reads."""
+
+    @property
+    def unwritten(self) -> int:
+        """Bytes that the peer has not taken yet."""
+
+    def pause(self) -> None:
+        """Reads no more for now."""
+
+    def resume(self) -> None:
+        """Reads again."""

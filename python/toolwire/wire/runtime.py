@@ -7,6 +7,8 @@ come from a runtime must not raise: nobody stands behind them who could hear it.
 from __future__ import annotations
 
 import asyncio
+import contextvars
+import sys
 from collections.abc import Awaitable, Callable, Coroutine, Generator
 from functools import partial
 from typing import Any, Protocol
@@ -14,9 +16,8 @@ from typing import Any, Protocol
 import anyio
 import anyio.abc
 import anyio.lowlevel
-import sniffio
 
-__all__ = ["AnyioRuntime", "AsyncioRuntime", "Runtime", "Waiter", "Watch", "on_asyncio"]
+__all__ = ["AnyioRuntime", "AsyncioRuntime", "Runtime", "Waiter", "Watch", "detached", "on_asyncio"]
 
 
 class Waiter(Protocol):
@@ -48,7 +49,19 @@ class Runtime(Protocol):
 
 def on_asyncio() -> bool:
     """The running event loop is asyncio's."""
-    return sniffio.current_async_library() == "asyncio"
+    # Who runs another one has loaded sniffio, which tells them apart; anyio itself no longer brings it along.
+    sniffio = sys.modules.get("sniffio")
+    return sniffio is None or sniffio.current_async_library() == "asyncio"
+
+
+def detached(job: Callable[[], Coroutine[Any, Any, None]]) -> object:
+    """Runs `job` in a task that belongs to nobody; keep what comes back, or asyncio may forget the task.
+
+    On trio an exception out of such a task ends the whole program, so `job` must not let one out.
+    """
+    if on_asyncio():
+        return asyncio.create_task(job())
+    return sys.modules["trio"].lowlevel.spawn_system_task(job, context=contextvars.copy_context())
 
 
 class _Watched:

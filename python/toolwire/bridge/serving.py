@@ -1,0 +1,137 @@
+"""Serving: an SDK server over this process's standard input and output, or inside it, on a wire of ours."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from typing import Any
+
+import anyio
+import anyio.abc
+import mcp
+from mcp.server.lowlevel import NotificationOptions, Server
+from mcp.server.mcpserver import MCPServer
+
+from toolwire import _sdk
+from toolwire.bridge.exporting import exported_on
+from toolwire.wire.channel import HeldChannel
+from toolwire.wire.client import ClientWire
+from toolwire.wire.descriptors import DescriptorChannel, claimed_stdio
+from toolwire.wire.limits import Limits
+from toolwire.wire.memory import memory_pair
+from toolwire.wire.runtime import AnyioRuntime, AsyncioRuntime, Runtime, on_asyncio
+from toolwire.wire.server import ServerWire, current_wire
+
+__all__ = ["in_process", "run_stdio", "stdio"]
+
+AnyServer = Server[Any] | MCPServer
+
+_EXIT_AFTER = 2.5
+"""Seconds after SIGTERM in which handlers may end; a thread that nobody can stop does not keep the process longer."""
+
+
+@asynccontextmanager
+async def _runtime() -> AsyncIterator[tuple[Runtime, anyio.abc.TaskGroup | None]]:
+    if on_asyncio():
+        yield AsyncioRuntime(), None
+        return
+    async with anyio.create_task_group() as tasks:
+        runtime = AnyioRuntime(tasks)
+        try:
+            yield runtime, tasks
+        finally:
+            runtime.stop()
+            tasks.cancel_scope.cancel()
+
+
+@asynccontextmanager
+async def _wire(
+    server: AnyServer, channel: HeldChannel, tasks: anyio.abc.TaskGroup | None
+) -> AsyncIterator[ServerWire]:
+    exported = exported_on(server)
+    wire = ServerWire(channel, exported, tasks)
+    exported.wires.add(wire)
+    token = current_wire.set(wire)
+    try:
+        await channel.open(wire)
+        yield wire
+    finally:
+        with suppress(ValueError):
+            # Left from another task than it was entered in: that task's context is gone with it.
+            current_wire.reset(token)
+        exported.wires.discard(wire)
+        await wire.aclose()
+
+
+def _options(server: Server[Any]) -> Any:
+    return server.create_initialization_options(NotificationOptions(tools_changed=True))
+
+
+@asynccontextmanager
+async def stdio(server: AnyServer) -> AsyncIterator[tuple[Any, Any]]:
+    """`async with stdio(server) as (read, write): await server.run(read, write, options)`.
+
+    The streams of a wire over standard input and output. While it is open these belong to the protocol alone: what a
+    handler prints goes to stderr. Raises RuntimeError when they serve another session already.
+    """
+    async with AsyncExitStack() as stack:
+        source, sink = stack.enter_context(claimed_stdio())
+        runtime, tasks = await stack.enter_async_context(_runtime())
+        channel = DescriptorChannel(runtime, source, sink)
+        wire = await stack.enter_async_context(_wire(server, channel, tasks))
+        yield wire.streams
+
+
+async def run_stdio(server: AnyServer) -> None:
+    """Serves an SDK server, low-level or MCPServer, over standard input and output until the client is gone.
+
+    SIGTERM cancels the handlers in flight and ends the process within three seconds.
+    """
+    lowlevel = _sdk.lowlevel_of(server)
+    async with anyio.create_task_group() as tasks:
+        if threading.current_thread() is threading.main_thread() and sys.platform != "win32":
+            await tasks.start(_on_sigterm, tasks.cancel_scope)
+        async with stdio(server) as (read, write):
+            await lowlevel.run(read, write, _options(lowlevel))
+        tasks.cancel_scope.cancel()
+
+
+async def _on_sigterm(
+    scope: anyio.CancelScope, *, task_status: anyio.abc.TaskStatus[None] = anyio.TASK_STATUS_IGNORED
+) -> None:
+    with anyio.open_signal_receiver(signal.SIGTERM) as signals:
+        task_status.started()
+        async for _ in signals:
+            last = threading.Timer(_EXIT_AFTER, os._exit, [128 + signal.SIGTERM])
+            last.daemon = True
+            last.start()
+            scope.cancel()
+
+
+@asynccontextmanager
+async def in_process(
+    server: AnyServer, limits: Limits, options: dict[str, Any]
+) -> AsyncIterator[tuple[mcp.Client, ClientWire]]:
+    """A client and a server in one process, over a byte channel without a pipe."""
+    lowlevel = _sdk.lowlevel_of(server)
+    async with AsyncExitStack() as stack:
+        runtime, tasks = await stack.enter_async_context(_runtime())
+        ours, theirs = memory_pair(runtime)
+        serving = await stack.enter_async_context(anyio.create_task_group())
+
+        async def serve(*, task_status: anyio.abc.TaskStatus[None]) -> None:
+            async with _wire(server, theirs, tasks) as wire:
+                task_status.started()
+                await lowlevel.run(*wire.streams, _options(lowlevel))
+
+        await serving.start(serve)
+        wire = ClientWire(ours, limits=limits)
+        wire.name = lowlevel.name
+        async with mcp.Client(wire, **options) as client:
+            yield client, wire
+        # The client has hung up; a server that does not end by that is ended.
+        serving.cancel_scope.deadline = anyio.current_time() + _EXIT_AFTER

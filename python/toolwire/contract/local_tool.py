@@ -1,0 +1,253 @@
+"""Tools that run here: a Python function, or a handler of raw bytes, as a Tool.
+
+A handler's exception is its text, the exception kept as the failure's cause; what is no ordinary exception goes through.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, get_type_hints
+
+import anyio.to_thread
+from pydantic import PydanticUserError, TypeAdapter
+
+from toolwire import _core
+from toolwire.contract.current import serving
+from toolwire.contract.decoding import decode
+from toolwire.contract.docstrings import summary
+from toolwire.contract.encoding import EncodeError, encode
+from toolwire.contract.local_output import LocalOutput
+from toolwire.contract.output import ToolOutput
+from toolwire.contract.parts import MediaPart, TextPart
+from toolwire.contract.policies import Policy, Settings, applied
+from toolwire.contract.schema import EMPTY, Schema
+from toolwire.contract.signature import Signature, UntitledSchema
+from toolwire.contract.tool_object import Tool, refused_input
+from toolwire.errors import SchemaError, ToolError, ToolFailure, quoted
+
+__all__ = ["FunctionCaller", "LocalDefinition", "RawCaller", "from_function", "raw_tool"]
+
+
+@dataclass(frozen=True, slots=True)
+class LocalDefinition:
+    """The facts of a local tool, as a listing has them."""
+
+    name: str
+    description: str
+    input_schema: bytes
+    output_schema: bytes | None = None
+    title: str | None = None
+    annotations: bytes | None = None
+    meta: bytes | None = None
+
+    @property
+    def text(self) -> bytes:
+        """The listing entry: only what there is."""
+        quote = _core.quote
+        members = [b'"name":' + quote(self.name)]
+        if self.title is not None:
+            members.append(b'"title":' + quote(self.title))
+        members.append(b'"description":' + quote(self.description))
+        members.append(b'"inputSchema":' + self.input_schema)
+        for name, value in ((b"outputSchema", self.output_schema), (b"annotations", self.annotations), (b"_meta", self.meta)):
+            if value is not None:
+                members.append(b'"' + name + b'":' + value)
+        return b"{" + b",".join(members) + b"}"
+
+    def warnings(self) -> list[str]:
+        """A definition of our own has none."""
+        return []
+
+    def fingerprint(self) -> str:
+        """SHA-256 over the exact bytes of name, description and schema."""
+        return _core.fingerprint([_core.quote(self.name), _core.quote(self.description), self.input_schema])
+
+
+async def run_handler(function: Callable[..., Any], is_async: bool, *args: Any, **named: Any) -> Any:
+    """What a handler returns: awaited, or run in a worker thread that a cancelled caller leaves behind.
+
+    Raises ToolError as it is, any other Exception as a ToolFailure with its text.
+    """
+    try:
+        if is_async:
+            return await function(*args, **named)
+        call = functools.partial(function, *args, **named)
+        value = await anyio.to_thread.run_sync(call, abandon_on_cancel=True)
+        return await value if inspect.isawaitable(value) else value
+    except ToolError:
+        raise
+    except Exception as error:
+        raise ToolFailure(_text(error), cause=error) from None
+
+
+def _text(error: Exception) -> str:
+    try:
+        return str(error) or type(error).__name__
+    except Exception:  # noqa: BLE001 - a broken __str__ must not hide that the handler failed
+        return type(error).__name__
+
+
+def is_async(function: Callable[..., Any]) -> bool:
+    """A callable whose call gives a coroutine."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None))
+
+
+class FunctionCaller:
+    """Carries the calls of one function: bytes to keyword arguments, its value to an output."""
+
+    __slots__ = ("_function", "_is_async", "_json", "signature")
+
+    def __init__(self, function: Callable[..., Any], signature: Signature, returns_json: bool) -> None:
+        self._function = function
+        self._is_async = is_async(function)
+        self._json = returns_json
+        self.signature = signature
+
+    @property
+    def needs_sdk_context(self) -> bool:
+        """The function has a parameter for the SDK's own request context."""
+        return self.signature.context_parameter is not None
+
+    async def call(self, tool: Tool, arguments: bytes | str) -> ToolOutput:
+        """One call. Raises ToolFailure and ToolError."""
+        try:
+            checked = _core.check_arguments(arguments)
+        except _core.JsonError as error:
+            raise refused_input(tool.name, error.args[0]) from None
+        named = decode(self.signature, checked)
+        if isinstance(named, str):
+            raise refused_input(tool.name, named)
+        context = self.signature.context_parameter
+        if context is not None:
+            request = serving.get()
+            named[context] = None if request is None else request.sdk_context
+        value = await run_handler(self._function, self._is_async, **named)
+        return output_of(tool.name, value, self._json)
+
+
+class RawCaller:
+    """Carries the calls of a handler that takes the argument bytes as they are and gives text, parts or an output."""
+
+    __slots__ = ("_function", "_is_async")
+
+    needs_sdk_context = False
+
+    def __init__(self, function: Callable[[bytes], Any]) -> None:
+        self._function = function
+        self._is_async = is_async(function)
+
+    async def call(self, tool: Tool, arguments: bytes | str) -> ToolOutput:
+        """One call. Raises ToolFailure and ToolError."""
+        raw = arguments.encode() if isinstance(arguments, str) else arguments
+        value = await run_handler(self._function, self._is_async, raw)
+        if isinstance(value, str) and tool.output_schema is not None:
+            return LocalOutput(value, structured=value.encode("utf-8", "surrogatepass"))
+        return output_of(tool.name, value, False)
+
+
+def output_of(name: str, value: Any, as_json: bool) -> ToolOutput:
+    """A handler's value as an output. Raises ToolFailure when it is no JSON."""
+    if isinstance(value, str) and not as_json:
+        return LocalOutput(_encodable(name, value))
+    if isinstance(value, ToolOutput):
+        return value
+    if isinstance(value, TextPart | MediaPart):
+        return LocalOutput(parts=(value,))
+    if value and isinstance(value, list | tuple) and all(isinstance(part, TextPart | MediaPart) for part in value):
+        return LocalOutput(parts=value)
+    try:
+        text = encode(name, value)
+    except EncodeError as error:
+        raise ToolFailure(str(error), cause=error) from None
+    return LocalOutput(text.decode(), structured=text if as_json else None)
+
+
+def _encodable(name: str, text: str) -> str:
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            problem = "half of a surrogate pair in the text"
+            raise ToolFailure(f"marshal output of tool {quoted(name)}: {problem}") from None
+    return text
+
+
+def raw_tool(
+    name: str,
+    description: str,
+    schema: bytes | str | Schema | None,
+    function: Callable[[bytes], str | ToolOutput | Awaitable[Any]],
+    *policies: Policy,
+    output_schema: bytes | str | Schema | None = None,
+) -> Tool:
+    """A tool over raw argument bytes. Without a schema it is `{"type":"object"}`. Raises SchemaError."""
+    _check(name, function)
+    parsed = EMPTY if schema is None else schema if isinstance(schema, Schema) else Schema.parse(schema)
+    promised = None
+    if output_schema is not None:
+        text = output_schema.raw if isinstance(output_schema, Schema) else output_schema
+        promised = _core.compact(text)
+    settings = applied(policies, Settings())
+    definition = LocalDefinition(name, description, parsed.raw, promised, annotations=settings.annotations)
+    return Tool(name, definition, settings, RawCaller(function))
+
+
+def _check(name: str, function: Any) -> None:
+    if not name:
+        raise SchemaError("toolwire: Tool called with an empty name")
+    if not callable(function):
+        raise SchemaError(f"toolwire: Tool {quoted(name)} called with a nil handler")
+
+
+def from_function(
+    function: Callable[..., Any],
+    policies: Sequence[Policy],
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    title: str | None = None,
+) -> Tool:
+    """A tool over a function: its name, docstring and signature, unless they are given. Raises SchemaError."""
+    if not callable(function):
+        raise SchemaError(f"toolwire: Tool {quoted(name or '')} called with a nil handler")
+    if name is None:
+        name = getattr(function, "__name__", "") or type(function).__name__
+        if name == "<lambda>":
+            raise SchemaError("toolwire: a lambda has no name: pass name=")
+    _check(name, function)
+    settings = applied(policies, Settings())
+    signature = Signature(name, function, strict_input=settings.strict_input)
+    if description is None:
+        description = summary(inspect.getdoc(function) or "")
+    output_schema = _output_schema(name, function)
+    definition = LocalDefinition(
+        name, description, signature.schema, output_schema, title=title, annotations=settings.annotations
+    )
+    return Tool(name, definition, settings, FunctionCaller(function, signature, output_schema is not None))
+
+
+def _output_schema(name: str, function: Callable[..., Any]) -> bytes | None:
+    """The schema of what a function promises to return: none for `str`, parts, `None` and no annotation."""
+    target = function if inspect.isroutine(function) else type(function).__call__
+    returned = get_type_hints(inspect.unwrap(target), include_extras=True).get("return", str)
+    if returned is str or returned is type(None) or _is_output(returned):
+        return None
+    try:
+        document = TypeAdapter(returned).json_schema(mode="serialization", schema_generator=UntitledSchema)
+    except (PydanticUserError, TypeError, ValueError) as error:
+        raise SchemaError(f"toolwire: tool {quoted(name)}: its return type has no schema: {error}") from error
+    document.pop("title", None)
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _is_output(annotation: Any) -> bool:
+    if isinstance(annotation, type):
+        return issubclass(annotation, ToolOutput | TextPart | MediaPart)
+    arguments = [part for part in getattr(annotation, "__args__", ()) if part is not Ellipsis]
+    return bool(arguments) and all(_is_output(part) or part is type(None) for part in arguments)

@@ -1,0 +1,425 @@
+"""The server wire: a client's bytes split in two lanes.
+
+Everything goes to the SDK, except a `tools/call` that is certain to end the same way here: the service says whether the
+server is one on which that may be, the core whether the request is, and this room whether the session is open in the
+SDK's own view. Everything unknown, every other method and every odd frame goes down the SDK lane.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import deque
+from collections.abc import Awaitable, Callable, Coroutine
+from contextvars import ContextVar
+from typing import Any, Protocol
+
+import anyio
+import anyio.abc
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.shared.message import SessionMessage
+from mcp_types import (
+    CONNECTION_CLOSED,
+    INTERNAL_ERROR,
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    ErrorData,
+    JSONRPCError,
+    JSONRPCRequest,
+    JSONRPCResponse,
+)
+from pydantic_core import to_json
+
+from toolwire import _core
+from toolwire.wire.channel import HeldChannel
+from toolwire.wire.limits import KNOWN_ENVELOPES, QUEUED_BYTES, SDK_BACKLOG, SERVED_AT_ONCE
+from toolwire.wire.sdk_lane import SdkWriteStream, message_of, request_key
+
+__all__ = ["Answered", "Kept", "ServedRequest", "ServerWire", "Service", "current_wire"]
+
+Key = int | str
+
+current_wire: ContextVar[ServerWire | None] = ContextVar("toolwire.server_wire", default=None)
+"""The wire that the running server serves on: how the SDK lane's handlers find the bytes that the SDK did not keep."""
+
+
+class ServedRequest:
+    """One `tools/call` on the express lane. `stamp` is the server's own on a session of 2026-07-28."""
+
+    __slots__ = ("arguments", "id_json", "key", "meta", "stamp", "token", "wire")
+
+    def __init__(self, wire: ServerWire, call: _core.ServedCall, stamp: bytes | None) -> None:
+        self.wire = wire
+        self.id_json = call.id_json
+        self.arguments = call.arguments
+        self.meta = call.meta
+        self.token = call.token
+        self.stamp = stamp
+        self.key = request_key(json.loads(call.id_json))
+
+    @property
+    def request_id(self) -> Key:
+        """The client's id."""
+        identifier: Key = json.loads(self.id_json)
+        return identifier
+
+
+class Tool(Protocol):
+    """A tool that can be served here."""
+
+    def run(self, request: ServedRequest, /) -> Awaitable[bytes]:
+        """The result's JSON. Raises Answered to answer with an error instead; contains every other failure."""
+
+
+class Service(Protocol):
+    """The tools of one server, and whether its calls may take this lane at all."""
+
+    def certain(self) -> bool:
+        """Nothing of the user's stands between a `tools/call` and its tool."""
+
+    def find(self, name: str, /) -> Tool | None:
+        """The tool of that name, unless it needs the SDK lane."""
+
+    @property
+    def stamp(self) -> bytes:
+        """The server's own description, as a 2026-07-28 result carries it."""
+
+
+class Answered(Exception):  # noqa: N818 - it is an answer
+    """A call that is answered with a JSON-RPC error."""
+
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(message)
+        self.error = to_json({"code": code, "message": message})
+
+
+class Kept:
+    """A request on the SDK lane: what the SDK does not keep of it, and the exact bytes of its answer."""
+
+    __slots__ = ("envelope", "exact", "expected", "frame", "listed", "message")
+
+    def __init__(self, frame: _core.Frame, message: JSONRPCRequest) -> None:
+        self.frame = frame
+        self.message = message
+        self.envelope = frame.reserved()
+        self.expected: Any = None
+        self.exact: bytes | None = None
+        self.listed: dict[str, tuple[Any, bytes]] | None = None
+
+
+class ServerWire:
+    """One client of one server. `streams` are for `server.run`."""
+
+    def __init__(
+        self,
+        channel: HeldChannel,
+        service: Service,
+        tasks: anyio.abc.TaskGroup | None,
+        *,
+        line_limit: int = _core.LINE_LIMIT,
+        at_once: int = SERVED_AT_ONCE,
+    ) -> None:
+        self._channel = channel
+        self._service = service
+        self._tasks = tasks
+        self._inbound = _core.Inbound(line_limit)
+        self._at_once = at_once
+        self._to_sdk: MemoryObjectSendStream[SessionMessage | Exception]
+        self._read_stream: MemoryObjectReceiveStream[SessionMessage | Exception]
+        self._to_sdk, self._read_stream = anyio.create_memory_object_stream[SessionMessage | Exception](float("inf"))
+        self.streams = (self._read_stream, SdkWriteStream(self, self._send))
+        self.kept: dict[Key, Kept] = {}
+        self._asked: set[Key] = set()
+        self._running: dict[Key, Any] = {}
+        self._waiting: deque[tuple[Key, int, Callable[[], None]]] = deque()
+        self._waiting_bytes = 0
+        self._known: set[bytes] = set()
+        self._initialized = False
+        self._handshake = False
+        self._open = False
+        self._ended = False
+        self._beside: set[asyncio.Task[Any]] = set()
+        self.lifespan: Any = None
+        self.has_lifespan = False
+        self.express_calls = 0
+        self.sdk_requests = 0
+        self.closed = anyio.Event()
+
+    # The channel's listener
+
+    def received(self, chunk: bytes, /) -> None:
+        """Bytes of the client."""
+        certain = self._open and self.has_lifespan and self._service.certain()
+        for frame in self._inbound.feed(chunk):
+            if certain:
+                call = frame.served_call()
+                if call is not None and self._is_open(call.envelope):
+                    tool = self._service.find(call.name)
+                    if tool is not None:
+                        self._accept(call, tool)
+                        continue
+            self._route(frame)
+        if self._channel.unwritten > QUEUED_BYTES:
+            # A client that never reads has to wait: nothing else bounds what it is owed.
+            self._channel.pause()
+
+    def ended(self, reason: str, /) -> None:
+        """The client says no more: what runs for it ends, and so does the SDK's session."""
+        for frame in self._inbound.finish():
+            self._route(frame)
+        self._end()
+
+    def writable(self) -> None:
+        """The client reads again."""
+        self._channel.resume()
+        self._start_waiting()
+
+    def _is_open(self, envelope: bytes) -> bool:
+        return envelope in self._known if envelope else self._handshake
+
+    def _end(self) -> None:
+        if self._ended:
+            return
+        self._ended = True
+        self._waiting.clear()
+        for handle in list(self._running.values()):
+            handle.cancel()
+        self._to_sdk.close()
+        self.closed.set()
+
+    # Express
+
+    def _accept(self, call: _core.ServedCall, tool: Tool) -> None:
+        request = ServedRequest(self, call, self._service.stamp if call.envelope else None)
+        self.express_calls += 1
+        if self._waiting or self._busy():
+            size = len(call.arguments or b"") + 256
+            self._queue(request.key, size, lambda: self._start(request, tool), request.id_json)
+        else:
+            self._start(request, tool)
+
+    def _start(self, request: ServedRequest, tool: Tool) -> None:
+        if self._tasks is None:
+            task = asyncio.get_running_loop().create_task(self._serve(request, tool))
+            self._running[request.key] = task
+        else:
+            scope = anyio.CancelScope()
+            self._running[request.key] = scope
+            self._tasks.start_soon(self._serve_in, scope, request, tool)
+
+    async def _serve_in(self, scope: anyio.CancelScope, request: ServedRequest, tool: Tool) -> None:
+        with scope:
+            await self._serve(request, tool)
+
+    async def _serve(self, request: ServedRequest, tool: Tool) -> None:
+        try:
+            line = _core.answer(request.id_json, await tool.run(request))
+        except Answered as answered:
+            line = _core.answer_error(request.id_json, answered.error)
+        except BaseException as error:
+            self._finish(request)
+            if self._ended and isinstance(error, anyio.get_cancelled_exc_class()):
+                closed = {"code": CONNECTION_CLOSED, "message": "Connection closed"}
+                self._channel.write(_core.answer_error(request.id_json, to_json(closed)))
+            raise
+        self._channel.write(line)
+        self._finish(request)
+
+    def _finish(self, request: ServedRequest) -> None:
+        self._running.pop(request.key, None)
+        if self._waiting:
+            self._start_waiting()
+
+    # The bound on what runs at once: only requests wait, never an answer or a notification
+
+    def _busy(self) -> bool:
+        return len(self._running) + len(self.kept) >= self._at_once or self._channel.full
+
+    def _queue(self, key: Key, size: int, start: Callable[[], None], id_json: bytes) -> None:
+        if self._waiting_bytes + size > QUEUED_BYTES:
+            busy = {"code": INTERNAL_ERROR, "message": "the server has too many requests waiting: try again later"}
+            self._channel.write(_core.answer_error(id_json, to_json(busy)))
+            return
+        self._waiting.append((key, size, start))
+        self._waiting_bytes += size
+
+    def _start_waiting(self) -> None:
+        while self._waiting and not self._ended and not self._busy():
+            _, size, start = self._waiting.popleft()
+            self._waiting_bytes -= size
+            start()
+
+    def _cancel(self, key: Key) -> None:
+        for index, (waiting, size, _) in enumerate(self._waiting):
+            if waiting == key:
+                del self._waiting[index]
+                self._waiting_bytes -= size
+                return
+        handle = self._running.get(key)
+        if handle is not None:
+            handle.cancel()
+
+    # The SDK lane, inward
+
+    def _route(self, frame: _core.Frame) -> None:
+        kind = frame.kind
+        if kind == "request":
+            id_json = frame.id_json or b"null"
+            if self._waiting or self._busy():
+                key = request_key(json.loads(id_json))
+                self._queue(key, len(frame.text), lambda: self._hand_over(frame), id_json)
+            else:
+                self._hand_over(frame)
+        elif kind == "notification":
+            self._notified(frame)
+            message = message_of(frame)
+            backlog = self._to_sdk.statistics().current_buffer_used
+            if message is not None and backlog < SDK_BACKLOG:
+                self._deliver(SessionMessage(message))
+        elif kind in ("broken", "broken_request"):
+            self._broken(frame)
+        else:
+            message = message_of(frame)
+            if message is not None:
+                self._asked.discard(frame.answers if frame.answers >= 0 else frame.id or -1)
+                self._deliver(SessionMessage(message))
+
+    def _hand_over(self, frame: _core.Frame) -> None:
+        message = message_of(frame)
+        if not isinstance(message, JSONRPCRequest):
+            self._refuse(frame, INVALID_REQUEST, "Invalid Request: it nests too deep or is no such message")
+            return
+        self.sdk_requests += 1
+        self.kept[request_key(message.id)] = Kept(frame, message)
+        self._deliver(SessionMessage(message))
+
+    def _notified(self, frame: _core.Frame) -> None:
+        method = frame.method
+        if method == "notifications/initialized":
+            self._initialized = True
+            self._reckon()
+        elif method == "notifications/cancelled":
+            params = json.loads(frame.params or b"{}")
+            identifier = params.get("requestId") if isinstance(params, dict) else None
+            if isinstance(identifier, int | str):
+                self._cancel(request_key(identifier))
+                self.kept.pop(request_key(identifier), None)
+
+    def _broken(self, frame: _core.Frame) -> None:
+        """A message that can't be read ends what it names: a request of the client's, or one of ours that it answers."""
+        fault = (frame.fault or "").replace("the server", "the client", 1)
+        key = frame.answers if frame.answers >= 0 else frame.id
+        if key in self._asked:
+            self._asked.discard(key)  # type: ignore[arg-type]  # `in` has just shown that it is no None
+            error = ErrorData(code=INTERNAL_ERROR, message=fault)
+            self._deliver(SessionMessage(JSONRPCError(jsonrpc="2.0", id=key, error=error)))
+        elif key is not None and key != -1:
+            self._refuse(frame, PARSE_ERROR if "not JSON" in fault else INVALID_REQUEST, fault)
+
+    def _refuse(self, frame: _core.Frame, code: int, text: str) -> None:
+        id_json = frame.id_json or to_json(frame.id)
+        self._channel.write(_core.answer_error(id_json, to_json({"code": code, "message": text})))
+
+    def _deliver(self, item: SessionMessage) -> None:
+        try:
+            self._to_sdk.send_nowait(item)
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+            pass  # the SDK's session has ended, and the client will hear so by the end of the stream
+
+    # The SDK lane, outward
+
+    async def _send(self, item: SessionMessage) -> None:
+        message = item.message
+        if isinstance(message, JSONRPCResponse | JSONRPCError):
+            key = request_key(message.id) if message.id is not None else None
+            kept = self.kept.pop(key, None) if key is not None else None
+            if kept is not None:
+                self._channel.write(self._answer_of(kept, message))
+                self._start_waiting()
+                return
+        elif isinstance(message, JSONRPCRequest):
+            self._asked.add(request_key(message.id))
+        self._channel.write(_dumped(message))
+
+    def _answer_of(self, kept: Kept, message: JSONRPCResponse | JSONRPCError) -> bytes:
+        if not isinstance(message, JSONRPCResponse):
+            return _dumped(message)
+        self._learn(kept)
+        id_json = kept.frame.id_json or to_json(message.id)
+        if kept.exact is not None and message.result == kept.expected:
+            return _core.answer(id_json, kept.exact)
+        if kept.listed is not None:
+            return _core.answer(id_json, _with_exact_entries(message.result, kept.listed))
+        return _dumped(message)
+
+    def _learn(self, kept: Kept) -> None:
+        """The SDK has answered: what it accepted once, it accepts again."""
+        if kept.message.method == "initialize":
+            self._handshake = True
+        elif kept.envelope and not self._handshake and len(self._known) < KNOWN_ENVELOPES:
+            self._known.add(kept.envelope)
+        self._reckon()
+
+    def _reckon(self) -> None:
+        self._open = bool(self._known) or (self._handshake and self._initialized)
+
+    def notify(self, method: str, params: dict[str, Any] | None = None) -> None:
+        """Sends a notification of the wire's own."""
+        body: dict[str, Any] = {"jsonrpc": "2.0", "method": method}
+        if params is not None:
+            body["params"] = params
+        self._channel.write(to_json(body) + b"\n")
+
+    def progress(self, token: bytes, progress: float, total: float | None, message: str | None) -> None:
+        """Tells the client of a call's progress, under the token that it gave."""
+        facts = {"progress": progress, "total": total, "message": message}
+        rest = to_json({name: value for name, value in facts.items() if value is not None})
+        self._channel.write(
+            b'{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":' + token + b"," + rest[1:] + b"}\n"
+        )
+
+    def kept_of(self, request_id: Key) -> Kept | None:
+        """What is kept of a request on the SDK lane."""
+        return self.kept.get(request_key(request_id))
+
+    def spawn(self, job: Callable[[], Coroutine[Any, Any, Any]]) -> None:
+        """Runs something beside the session."""
+        if self._tasks is None:
+            task = asyncio.get_running_loop().create_task(job())
+            self._beside.add(task)
+            task.add_done_callback(self._beside.discard)
+        else:
+            self._tasks.start_soon(job)
+
+    @property
+    def handshake(self) -> bool:
+        """The session was opened by a handshake: notifications may be sent to it unasked."""
+        return self._handshake and self._initialized
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """What went which way, and what was forgiven."""
+        return {**self._inbound.counters, "express_calls": self.express_calls, "sdk_requests": self.sdk_requests}
+
+    async def aclose(self) -> None:
+        """Ends what runs, writes what is left, gives the channel back."""
+        self._end()
+        self._read_stream.close()
+        with anyio.CancelScope(shield=True):
+            await self._channel.aclose()
+
+
+def _dumped(message: Any) -> bytes:
+    text: str = message.model_dump_json(by_alias=True, exclude_unset=True)
+    return text.encode() + b"\n"
+
+
+def _with_exact_entries(result: dict[str, Any], exact: dict[str, tuple[Any, bytes]]) -> bytes:
+    """A listing's result with our own entries in their own bytes, where the SDK wrote what it would have written."""
+    entries = []
+    for entry in result.get("tools", ()):
+        expected, raw = exact.get(entry.get("name"), (None, b""))
+        entries.append(raw if entry == expected else to_json(entry))
+    rest = to_json({name: value for name, value in result.items() if name != "tools"})
+    comma = b"," if rest != b"{}" else b""
+    return b'{"tools":[' + b",".join(entries) + b"]" + comma + rest[1:]
