@@ -189,7 +189,7 @@ class ToolImportError(ToolwireError, ExceptionGroup[ToolwireError]):
         return group
 
     def __init__(self, skipped: Sequence[SkippedTool]) -> None:
-        super().__init__(self.message, self.exceptions)
+        BaseException.__init__(self, self.message, self.exceptions)
 
     def __str__(self) -> str:
         return self.message

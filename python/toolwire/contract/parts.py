@@ -13,7 +13,7 @@ __all__ = ["MediaPart", "Part", "TextPart"]
 
 @dataclass(frozen=True, slots=True)
 class TextPart:
-    """Text: a text block, a text resource (`uri`, `mime_type`), or the marker line of a block that is neither text nor media.
+    """Text: a text block, a text resource (`uri`, `mime_type`), or the marker line of what is neither text nor media.
 
     `block` is the block's kind on the wire: `text`, `resource`, `unsupported` or `broken`.
     """
@@ -25,7 +25,7 @@ class TextPart:
     raw: bytes = field(default=b"", kw_only=True, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class MediaPart:
     """Bytes or a link: an image, an audio, a blob resource (`data`), or a resource link (`uri` alone).
 
@@ -49,9 +49,9 @@ class MediaPart:
         """The decoded bytes; `None` for a link."""
         return self._data() if callable(self._data) else self._data
 
-    def __getstate__(self) -> list[object]:
+    def __getstate__(self) -> dict[str, object]:
         # A copy in another process has no block to decode from, so the bytes go with it.
-        return [self.data, self.block, self.mime_type, self.uri, self.name, self.size, self.raw]
+        return {**vars(self), "_data": self.data}
 
 
 Part = TextPart | MediaPart
