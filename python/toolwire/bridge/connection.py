@@ -145,7 +145,7 @@ class connect:  # noqa: N801 - the design's name: used as a function, it is the 
     def _ended(self) -> str | None:
         """The server ended by itself, before anybody closed the wire."""
         wire = self._wire
-        if wire is None or wire.end_reason is None:
+        if wire is None or not wire.lost:
             return None
         advice = "" if wire.stderr_tail.strip() else "; run the command by hand to see why"
         return f"{self._shown} gave up during the handshake: {wire.end_reason}{advice}"

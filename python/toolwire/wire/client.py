@@ -62,6 +62,8 @@ class ClientWire:
         self._closed = False
         self._ended: str | None = None
         self._room: anyio.Event | None = None
+        self.lost = False
+        """The server ended the connection; nobody here had closed it."""
         self.unclaimed_answers = 0
         self.express: ExpressLane
         self.sdk: SdkLane
@@ -128,6 +130,7 @@ class ClientWire:
         """The server says no more."""
         for frame in self._inbound.finish():
             self._route(frame, frame.answers)
+        self.lost = True
         self._die(self._with_stderr(reason))
 
     def writable(self) -> None:
