@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from tests.cli.conftest import Run
+from toolwire.demo.server import Server
 
 SERVER = [sys.executable, "-m", "toolwire.demo"]
 
@@ -82,14 +83,13 @@ def test_echo_gives_its_arguments_back_byte_for_byte() -> None:
     ],
 )
 def test_a_tool_answers_exactly_or_says_what_to_mend(name: str, arguments: str, text: str, *, failed: bool) -> None:
-    (answer,) = spoken(call(name, arguments))
-    outcome = json.loads(answer)["result"]
+    outcome = json.loads(Server(1).answer(call(name, arguments)))["result"]
     assert outcome["content"][0]["text"] == text
     assert outcome.get("isError", False) is failed
 
 
 def test_an_order_is_found_under_a_number_that_no_float_holds() -> None:
-    (answer,) = spoken(call("lookup_order", '{"order_id":9007199254740993}'))
+    answer = Server(1).answer(call("lookup_order", '{"order_id":9007199254740993}'))
     assert b'"structuredContent":{"order_id":9007199254740993,"status":"shipped","total":1249.50,' in answer
 
 

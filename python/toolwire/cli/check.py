@@ -115,6 +115,8 @@ def findings(server: Opened) -> Iterator[Section]:
         "refused by some providers",
         [f"{one_line(tool.name)}: {reason}" for tool in tools for reason in refusals(tool.input_schema.raw)],
     )
+    if wire is None:
+        return  # a transport of the SDK's own, which counts nothing
     yield "noise", "on stdout, where only messages belong (logs go to stderr)", _noise(wire)
     yield (
         "messages",

@@ -105,14 +105,11 @@ def _fate(fate: Fate) -> Text:
 async def _rates(alone: Caller, wired: Caller) -> list[tuple[str, float, float]]:
     if await alone.call("echo", ARGUMENTS) != await wired.call("echo", ARGUMENTS):
         raise Stop(Exit.TOOL_ERROR, "the two clients got different answers; a rate would compare nothing")
-    measured: list[tuple[str, float, float]] = []
-    for what, in_flight in IN_FLIGHT.items():
-        pair = [
-            await rate(partial(each.call, "echo", ARGUMENTS), in_flight=in_flight, seconds=SECONDS)
-            for each in (alone, wired)
-        ]
-        measured.append((what, *pair))
-    return measured
+
+    async def counted(caller: Caller, in_flight: int) -> float:
+        return await rate(partial(caller.call, "echo", ARGUMENTS), in_flight=in_flight, seconds=SECONDS)
+
+    return [(what, await counted(alone, number), await counted(wired, number)) for what, number in IN_FLIGHT.items()]
 
 
 def rate_table(rates: list[tuple[str, float, float]]) -> Table:

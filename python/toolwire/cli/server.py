@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Annotated, NoReturn
+from typing import Annotated, NoReturn, TypedDict
 
 import anyio
 import typer
@@ -68,10 +68,19 @@ class ServerOptions:
         return cls(argv=argv, env=dict(map(_variable, env or ())), cwd=cwd, timeout=timeout, prefix=prefix)
 
     @property
-    def limits(self) -> dict[str, float]:
+    def limits(self) -> "Deadlines":
         """The keywords of `toolwire.connect` that `--timeout` sets."""
-        names = ("connect_timeout", "list_timeout", "call_timeout")
-        return {} if self.timeout is None else dict.fromkeys(names, self.timeout)
+        if self.timeout is None:
+            return {}
+        return {"connect_timeout": self.timeout, "list_timeout": self.timeout, "call_timeout": self.timeout}
+
+
+class Deadlines(TypedDict, total=False):
+    """Seconds."""
+
+    connect_timeout: float
+    list_timeout: float
+    call_timeout: float
 
 
 def _variable(text: str) -> tuple[str, str]:
