@@ -27,12 +27,15 @@ fn value(left: &[u8], left_at: usize, right: &[u8], right_at: usize) -> bool {
     match (left_text.first(), right_text.first()) {
         (Some(b'{'), Some(b'{')) => objects(left_text, right_text),
         (Some(b'['), Some(b'[')) => arrays(left_text, right_text),
-        (Some(b'"'), Some(b'"')) => {
-            unescape(&left_text[1..left_text.len() - 1]) == unescape(&right_text[1..right_text.len() - 1])
-        }
+        (Some(b'"'), Some(b'"')) => unescape(inner(left_text)) == unescape(inner(right_text)),
         (Some(b'-' | b'0'..=b'9'), Some(b'-' | b'0'..=b'9')) => number::equal(left_text, right_text),
         _ => false,
     }
+}
+
+/// What stands between a string's quotes.
+fn inner(string: &[u8]) -> &[u8] {
+    string.get(1..string.len() - 1).unwrap_or_default()
 }
 
 fn arrays(left: &[u8], right: &[u8]) -> bool {

@@ -16,7 +16,13 @@ use super::write::{compact, paste};
 use crate::error::{Error, Kind};
 use crate::limits::DEPTH;
 
-const WORDS: [&str; 5] = ["\"a\"", "\"\\u0061\"", "\"type\"", "\"long enough for two words and more\"", "\"\""];
+const WORDS: [&str; 5] = [
+    "\"a\"",
+    "\"\\u0061\"",
+    "\"type\"",
+    "\"long enough for two words and more\"",
+    "\"\"",
+];
 
 /// How deep a text nests, by what the scanner tells.
 #[derive(Default)]
@@ -57,7 +63,11 @@ fn walk(text: &[u8], position: usize, random: &mut Random) -> usize {
                     _ => {}
                 }
             }
-            if elements.broken() { text.len() } else { elements.finish() }
+            if elements.broken() {
+                text.len()
+            } else {
+                elements.finish()
+            }
         }
         _ => skip(text, position).end,
     }
@@ -88,7 +98,8 @@ fn is_valid(text: &[u8], start: usize, end: usize, random: &mut Random) {
     // Each shorter text of a container ends where it should go on, unless it is cut before the value.
     if text[start] == b'{' || text[start] == b'[' {
         let cut = start + random.below(end - start);
-        let kind = document(&text[..cut], usize::MAX, &mut Nothing).map_or_else(|error| error.kind, |_| Kind::TrailingText);
+        let kind =
+            document(&text[..cut], usize::MAX, &mut Nothing).map_or_else(|error| error.kind, |_| Kind::TrailingText);
         assert_eq!(kind, Kind::UnexpectedEnd);
     }
 }
@@ -103,10 +114,19 @@ fn no_text_panics_hangs_or_gives_a_span_outside_of_itself() {
         assert!((at..=text.len()).contains(&skip(&text, at).end));
         walk(&text, at, &mut random);
         assert!(path(&text, at).len() <= crate::limits::CLIP + 3);
-        let _ = (unescape(&text), number::exact(&text), number::whole(&text), number::equal(&text, &text[at..]));
+        let _ = (
+            unescape(&text),
+            number::exact(&text),
+            number::whole(&text),
+            number::equal(&text, &text[at..]),
+        );
         let (mut out, mut names) = (Vec::new(), Names::new(&text));
         compact(&text, &mut out);
-        let _ = (equal(&text, &out), equal(&text[at..], &text), equal(&random.text(&WORDS), &text));
+        let _ = (
+            equal(&text, &out),
+            equal(&text[at..], &text),
+            equal(&random.text(&WORDS), &text),
+        );
         match (checked(&text), document(&text, DEPTH, &mut names)) {
             (Ok(_), Ok((start, end))) => {
                 valid += 1;
@@ -127,18 +147,26 @@ fn a_number_is_equal_to_every_spelling_of_itself() {
     for _ in 0..rounds(5_000) {
         let text = random.number();
         let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((&text, "0"));
-        let Ok(exponent) = exponent.trim_start_matches('+').parse::<i64>() else { continue };
+        let Ok(exponent) = exponent.trim_start_matches('+').parse::<i64>() else {
+            continue;
+        };
         let padding = random.below(30);
         let zeros = "0".repeat(padding);
         let shifted = if mantissa.contains('.') {
             format!("{mantissa}{zeros}e{exponent}")
         } else {
-            format!("{mantissa}{zeros}E{}", exponent - i64::try_from(padding).unwrap_or_default())
+            format!(
+                "{mantissa}{zeros}E{}",
+                exponent - i64::try_from(padding).unwrap_or_default()
+            )
         };
         assert!(number::equal(text.as_bytes(), shifted.as_bytes()), "{text} {shifted}");
         let value = number::whole(text.as_bytes());
         assert_eq!(value, number::whole(shifted.as_bytes()), "{text} {shifted}");
-        assert!(value.is_none_or(|value| number::equal(text.as_bytes(), value.to_string().as_bytes())), "{text}");
+        assert!(
+            value.is_none_or(|value| number::equal(text.as_bytes(), value.to_string().as_bytes())),
+            "{text}"
+        );
     }
 }
 
@@ -156,7 +184,22 @@ fn any_text_survives_quoting() {
 
 #[test]
 fn megabytes_of_brackets_quotes_and_names_cost_linear_time_and_no_stack() {
-    for piece in ["[", "{", "{\"a\":", "[{\"a\":[", "\"", "\\\"", "[\"", ",", "]", "{\"\":0,", "1", "-", "{{\"", "\"a\":0,\"a\":0,"] {
+    for piece in [
+        "[",
+        "{",
+        "{\"a\":",
+        "[{\"a\":[",
+        "\"",
+        "\\\"",
+        "[\"",
+        ",",
+        "]",
+        "{\"\":0,",
+        "1",
+        "-",
+        "{{\"",
+        "\"a\":0,\"a\":0,",
+    ] {
         let text = piece.repeat(1_000_000 / piece.len());
         let text = text.as_bytes();
         let mut names = Names::new(text);

@@ -12,7 +12,7 @@ pub mod number;
 pub mod place;
 pub mod raw;
 #[cfg(test)]
-pub mod sample;
+pub(crate) mod sample;
 pub mod scan;
 mod search;
 pub mod text;

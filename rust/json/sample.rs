@@ -5,9 +5,40 @@ pub struct Random(u64);
 
 /// What a broken text is made of besides random bytes.
 const TOKENS: [&[u8]; 34] = [
-    b"{", b"}", b"[", b"]", b":", b",", b"\"", b"\\", b"\\\"", b"\\u", b"\\ud800", b"\\udfff", b"\n", b"\r\n", b" ", b"\t",
-    b"\0", b"\x1f", b"\xff", b"\xc3", b"\xed\xa0\x80", b"\xef\xbb\xbf", b"null", b"NaN", b"-Infinity", b"true", b"-", b"0",
-    b"01", b"1.", b"1e", b"1E400", b"{\"a\":", b"[[[[[[[[",
+    b"{",
+    b"}",
+    b"[",
+    b"]",
+    b":",
+    b",",
+    b"\"",
+    b"\\",
+    b"\\\"",
+    b"\\u",
+    b"\\ud800",
+    b"\\udfff",
+    b"\n",
+    b"\r\n",
+    b" ",
+    b"\t",
+    b"\0",
+    b"\x1f",
+    b"\xff",
+    b"\xc3",
+    b"\xed\xa0\x80",
+    b"\xef\xbb\xbf",
+    b"null",
+    b"NaN",
+    b"-Infinity",
+    b"true",
+    b"-",
+    b"0",
+    b"01",
+    b"1.",
+    b"1e",
+    b"1E400",
+    b"{\"a\":",
+    b"[[[[[[[[",
 ];
 
 /// Rounds of a fuzz test: `FUZZ=100 cargo test --release --no-default-features fuzz` for a hundred times as many.
@@ -20,7 +51,7 @@ impl Random {
         Self(seed | 1)
     }
 
-    pub fn next(&mut self) -> u64 {
+    pub fn bits(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -29,7 +60,7 @@ impl Random {
 
     /// A number below `bound`; 0 where there is none.
     pub fn below(&mut self, bound: usize) -> usize {
-        usize::try_from(self.next()).unwrap_or_default() % bound.max(1)
+        usize::try_from(self.bits()).unwrap_or_default() % bound.max(1)
     }
 
     /// True once in `bound` times.
@@ -43,22 +74,33 @@ impl Random {
 
     /// Bytes that may be anything.
     pub fn bytes(&mut self, most: usize) -> Vec<u8> {
-        (0..self.below(most + 1)).map(|_| self.next().to_le_bytes()[0]).collect()
+        (0..self.below(most + 1))
+            .map(|_| self.bits().to_le_bytes()[0])
+            .collect()
     }
 
     /// Tokens in no order.
     pub fn soup(&mut self, most: usize) -> Vec<u8> {
-        (0..self.below(most + 1)).flat_map(|_| self.pick(&TOKENS)).copied().collect()
+        (0..self.below(most + 1))
+            .flat_map(|_| self.pick(&TOKENS))
+            .copied()
+            .collect()
     }
 
     /// A number's text, of any length that grammar allows and sense does not.
     pub fn number(&mut self) -> String {
         let digits = |random: &mut Self, most: usize| -> String {
-            (0..=random.below(most)).map(|_| char::from(b'0' + random.next().to_le_bytes()[0] % 10)).collect()
+            (0..=random.below(most))
+                .map(|_| char::from(b'0' + random.bits().to_le_bytes()[0] % 10))
+                .collect()
         };
         let mut text = if self.once_in(3) { "-".to_owned() } else { String::new() };
         let whole = digits(self, 20);
-        text.push_str(if self.once_in(4) { "0" } else { whole.trim_start_matches('0') });
+        text.push_str(if self.once_in(4) {
+            "0"
+        } else {
+            whole.trim_start_matches('0')
+        });
         if !text.ends_with(|digit: char| digit.is_ascii_digit()) {
             text.push('7');
         }
@@ -75,8 +117,24 @@ impl Random {
     /// A string's text between its quotes.
     fn characters(&mut self) -> String {
         const PIECES: [&str; 18] = [
-            "a", "b", " ", "é", "漢", "😀", "\u{7f}", "\\n", "\\\\", "\\\"", "\\/", "\\u0041", "\\u00e9", "\\ud83d\\ude00",
-            "{", "}", "[1,", "plain text that is longer than two words",
+            "a",
+            "b",
+            " ",
+            "é",
+            "漢",
+            "😀",
+            "\u{7f}",
+            "\\n",
+            "\\\\",
+            "\\\"",
+            "\\/",
+            "\\u0041",
+            "\\u00e9",
+            "\\ud83d\\ude00",
+            "{",
+            "}",
+            "[1,",
+            "plain text that is longer than two words",
         ];
         let mut text = String::new();
         for _ in 0..self.below(6) {
