@@ -123,7 +123,7 @@ impl Frame {
         }
     }
 
-    /// `request`, `notification`, `result`, `error` or `broken`.
+    /// `request`, `notification`, `result`, `error`, `broken` or `broken_request`.
     #[getter]
     fn kind(&self) -> &'static str {
         match self.0.envelope.kind {
@@ -131,6 +131,7 @@ impl Frame {
             Kind::Notification => "notification",
             Kind::Result => "result",
             Kind::Error => "error",
+            Kind::BrokenRequest(_) => "broken_request",
             Kind::Broken(_) | Kind::Noise => "broken",
         }
     }
@@ -149,7 +150,7 @@ impl Frame {
     #[getter]
     fn fault(&self) -> Option<String> {
         match &self.0.envelope.kind {
-            Kind::Broken(fault) => Some(fault.prose()),
+            Kind::Broken(fault) | Kind::BrokenRequest(fault) => Some(fault.prose()),
             _ => None,
         }
     }

@@ -31,6 +31,7 @@ pub enum Fault {
     ResultIs(&'static str),
     ErrorIs(&'static str),
     ErrorCode,
+    MethodIs(&'static str),
     MultiLine,
     TooLong { length: usize, cap: usize },
 }
@@ -46,6 +47,7 @@ impl Fault {
             Self::ResultIs(word) => format!("the server's result is {}, not an object", article(word)),
             Self::ErrorIs(word) => format!("the server's error is {}, not an object", article(word)),
             Self::ErrorCode => "the server's error has no integer code".into(),
+            Self::MethodIs(word) => format!("the method of the server's request is {}, not a string", article(word)),
             Self::MultiLine => "the server sent a multi-line message; over stdio a message is one line".into(),
             Self::TooLong { length, cap } => {
                 format!("the server's message of {length} bytes is over the line limit of {cap} bytes")
@@ -62,6 +64,8 @@ pub enum Kind {
     Error,
     /// It names a request, or tries to, and can't be read as its answer.
     Broken(Fault),
+    /// The peer asks for something, and it can't be read what: its id is the peer's own, and answers nothing.
+    BrokenRequest(Fault),
     /// JSON, but nobody's message.
     Noise,
 }
@@ -108,16 +112,24 @@ impl Visitor for Surrogates {
     }
 }
 
-/// Reads the object at `start`: the message, and the offset behind it.
+/// Reads the object at `start`: the message, and the offset behind it. Spans count from the object's own start, since
+/// that is where its text begins once it is cut out.
 ///
 /// # Errors
 /// The text's first fault as JSON.
 pub fn read(text: &[u8], start: usize) -> Result<(Envelope, usize), Error> {
+    match message(text.get(start..).unwrap_or_default()) {
+        Ok((message, end)) => Ok((message, start + end)),
+        Err(error) => Err(Error::new(error.kind, start + error.offset)),
+    }
+}
+
+fn message(text: &[u8]) -> Result<(Envelope, usize), Error> {
     let mut surrogates = Surrogates(false);
     let mut message = Envelope::broken(Fault::NoBody, Id::Absent);
     let mut version = None;
     message.plain = true;
-    let mut position = whitespace(text, start + 1);
+    let mut position = whitespace(text, 1);
     if text.get(position) == Some(&b'}') {
         position += 1;
     } else {
@@ -159,14 +171,18 @@ pub fn read(text: &[u8], start: usize) -> Result<(Envelope, usize), Error> {
 
 fn classify(text: &[u8], message: &mut Envelope, versioned: bool) -> Kind {
     let first = |span: &Option<Range<usize>>| span.as_ref().and_then(|span| text.get(span.start).copied());
-    // A null beside the other body is how some servers write "none".
+    // A null beside the other body is how some servers write "none"; so is a null method.
     if first(&message.error) == Some(b'n') {
         message.error = None;
+    }
+    if first(&message.method) == Some(b'n') {
+        message.method = None;
     }
     if first(&message.result) == Some(b'n') && message.error.is_some() {
         message.result = None;
     }
     let answers = message.result.is_some() || message.error.is_some();
+    let asks = message.method.is_some() && !answers;
     if message.method.is_none() && !answers && (!versioned || message.id == Id::Absent) {
         return Kind::Noise;
     }
@@ -175,14 +191,15 @@ fn classify(text: &[u8], message: &mut Envelope, versioned: bool) -> Kind {
         return if message.id == Id::Absent {
             Kind::Noise
         } else {
-            Kind::Broken(Fault::NoVersion)
+            broken(Fault::NoVersion, asks)
         };
     }
-    if first(&message.method) == Some(b'"') {
-        return if matches!(message.id, Id::Absent | Id::Null) {
-            Kind::Notification
-        } else {
-            Kind::Request
+    if let Some(span) = message.method.as_ref().filter(|_| asks) {
+        let named = text[span.start] == b'"';
+        return match message.id {
+            Id::Absent | Id::Null if named => Kind::Notification,
+            _ if named => Kind::Request,
+            _ => broken(Fault::MethodIs(word(&text[span.clone()])), asks),
         };
     }
     if let Some(span) = &message.error {
@@ -199,13 +216,21 @@ fn classify(text: &[u8], message: &mut Envelope, versioned: bool) -> Kind {
     }
 }
 
+fn broken(fault: Fault, asks: bool) -> Kind {
+    if asks {
+        Kind::BrokenRequest(fault)
+    } else {
+        Kind::Broken(fault)
+    }
+}
+
 /// The integer code of the error object at `start`.
 #[must_use]
 pub fn error_code(text: &[u8], start: usize) -> Option<i64> {
     let mut members = Members::new(text, start);
     let mut code = None;
     while let Some((name, value)) = members.next() {
-        if name == b"code" {
+        if &*unescape(name) == b"code" {
             code = number::whole(&text[value..members.extent().end]);
         }
     }
@@ -239,6 +264,18 @@ pub struct Glimpse {
     pub id: Id,
     /// It has a version or a body: somebody meant it as a message.
     pub message: bool,
+    /// It has a method and no body: it is no answer.
+    pub asks: bool,
+}
+
+impl Glimpse {
+    /// The message as far as it could be seen.
+    #[must_use]
+    pub fn envelope(self, fault: Fault) -> Envelope {
+        let mut envelope = Envelope::broken(Fault::NoBody, self.id);
+        envelope.kind = broken(fault, self.asks);
+        envelope
+    }
 }
 
 /// Looks at a text that is no message, by its quotes and brackets alone.
@@ -247,16 +284,21 @@ pub fn glimpse(text: &[u8]) -> Glimpse {
     let mut seen = Glimpse {
         id: Id::Absent,
         message: false,
+        asks: false,
     };
+    let (mut method, mut body) = (false, false);
     let mut members = Members::new(text, 0);
     while let Some((name, start)) = members.next() {
         let end = members.extent().end;
         match name {
             b"id" => seen.id = id_at(text, start, end),
-            b"jsonrpc" | b"result" | b"error" => seen.message = true,
+            b"jsonrpc" => seen.message = true,
+            b"result" | b"error" => (seen.message, body) = (true, true),
+            b"method" => method = true,
             _ => {}
         }
     }
+    seen.asks = method && !body;
     if seen.id == Id::Absent {
         seen.id = last_id(text);
     }
@@ -363,6 +405,24 @@ mod tests {
     }
 
     #[test]
+    fn h1_a_broken_request_of_the_peer_is_no_answer_to_ours() {
+        for (text, fault) in [
+            (r#"{"id":7,"method":"ping"}"#, Fault::NoVersion),
+            (r#"{"jsonrpc":"2.0","id":7,"method":5}"#, Fault::MethodIs("number")),
+            (r#"{"jsonrpc":"2.0","method":{}}"#, Fault::MethodIs("object")),
+        ] {
+            assert_eq!(kind(text).0, Kind::BrokenRequest(fault), "{text}");
+        }
+        assert!(glimpse(br#"{"jsonrpc":"2.0","id":7,"method":"m","params":{,}}"#).asks);
+        for text in [
+            r#"{"jsonrpc":"2.0","id":7,"method":"m","result":{}}"#,
+            r#"{"jsonrpc":"2.0","id":7,"method":null,"result":{}}"#,
+        ] {
+            assert_eq!(kind(text), (Kind::Result, Id::Integer(7)), "{text}");
+        }
+    }
+
+    #[test]
     fn h1_the_id_of_text_that_is_no_json_is_found() {
         for text in [
             r#"{"jsonrpc":"2.0","id":7,"result":{"content":[],}}"#,
@@ -374,7 +434,8 @@ mod tests {
                 glimpse(text.as_bytes()),
                 Glimpse {
                     id: Id::Integer(7),
-                    message: true
+                    message: true,
+                    asks: false
                 },
                 "{text}"
             );

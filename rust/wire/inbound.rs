@@ -5,7 +5,7 @@
 
 use bytes::Bytes;
 
-use super::envelope::{self, Envelope, Fault, Glimpse, Id, Kind};
+use super::envelope::{self, Envelope, Fault, Id, Kind};
 pub use super::frame::{Counters, Frame};
 use super::gather::Gather;
 use super::lines::{Line, Lines, Text};
@@ -47,7 +47,6 @@ impl Inbound {
         while let Some(line) = self.lines.cut(&mut rest) {
             self.line(line, &mut frames);
         }
-        self.counters.frames += frames.len() as u64;
         frames
     }
 
@@ -60,7 +59,6 @@ impl Inbound {
         if let Some(gather) = self.gather.take() {
             self.give_up(&gather, &mut frames);
         }
-        self.counters.frames += frames.len() as u64;
         frames
     }
 
@@ -69,15 +67,13 @@ impl Inbound {
             Line::Whole(text) => self.whole(&text, frames),
             Line::TooLong { head, tail, length } => {
                 self.counters.oversize += 1;
-                let mut id = envelope::glimpse(&head).id;
-                if id == Id::Absent {
-                    id = envelope::last_id(&tail);
+                let mut seen = envelope::glimpse(&head);
+                if seen.id == Id::Absent {
+                    seen.id = envelope::last_id(&tail);
                 }
-                let fault = Fault::TooLong { length, cap: self.cap };
-                frames.push(Frame {
-                    text: head,
-                    envelope: Envelope::broken(fault, id),
-                });
+                let envelope = seen.envelope(Fault::TooLong { length, cap: self.cap });
+                self.counters.frames += 1;
+                frames.push(Frame { text: head, envelope });
             }
         }
     }
@@ -100,8 +96,9 @@ impl Inbound {
         }
         start = whitespace(line, start);
         let Some(&first) = line.get(start) else {
-            // A blank line behind a header ends the headers: that is how LSP frames.
-            self.lsp_framing |= self.content_length;
+            // A blank line behind a header ends the headers: that is how LSP frames. Who has framed by lines before
+            // has only logged somebody's headers.
+            self.lsp_framing |= self.content_length && self.counters.frames == 0;
             return;
         };
         match first {
@@ -145,10 +142,10 @@ impl Inbound {
     /// A line that starts like a message and is no JSON.
     fn broken(&mut self, text: &Text<'_>, start: usize, error: Error, frames: &mut Vec<Frame>) {
         let line = text.bytes();
-        let Glimpse { id, message } = envelope::glimpse(&line[start..]);
-        if message && id != Id::Absent {
+        let seen = envelope::glimpse(&line[start..]);
+        if seen.message && seen.id != Id::Absent {
             let fault = Fault::Json(Error::new(error.kind, error.offset - start));
-            self.push(text.keep(start, line.len()), Envelope::broken(fault, id), frames);
+            self.push(text.keep(start, line.len()), seen.envelope(fault), frames);
         } else if error.kind == JsonKind::UnexpectedEnd {
             self.gather = Some(Gather::new(&line[start..]));
         } else if !self.salvage(text, start + 1, frames) {
@@ -157,9 +154,10 @@ impl Inbound {
     }
 
     fn push(&mut self, text: Bytes, envelope: Envelope, frames: &mut Vec<Frame>) {
-        if matches!(envelope.kind, Kind::Broken(_)) {
+        if matches!(envelope.kind, Kind::Broken(_) | Kind::BrokenRequest(_)) {
             self.counters.broken += 1;
         }
+        self.counters.frames += 1;
         frames.push(Frame { text, envelope });
     }
 
@@ -198,7 +196,10 @@ impl Inbound {
                 Ok((envelope, end))
                     if whitespace(line, end) == line.len()
                         && envelope.kind != Kind::Noise
-                        && envelope.kind != Kind::Broken(Fault::NoVersion) =>
+                        && !matches!(
+                            envelope.kind,
+                            Kind::Broken(Fault::NoVersion) | Kind::BrokenRequest(Fault::NoVersion)
+                        ) =>
                 {
                     self.counters.salvaged += 1;
                     self.noise(&line[start..place]);
@@ -241,8 +242,8 @@ impl Inbound {
 
     /// A message over several lines is complete, or will never be.
     fn give_up(&mut self, gather: &Gather, frames: &mut Vec<Frame>) {
-        let Glimpse { id, message } = envelope::glimpse(&gather.text);
-        if message && id != Id::Absent {
+        let seen = envelope::glimpse(&gather.text);
+        if seen.message && seen.id != Id::Absent {
             self.counters.multi_line += 1;
             let text = Bytes::copy_from_slice(gather.text.trim_ascii_end());
             let fault = if gather.lines > 1 {
@@ -250,7 +251,7 @@ impl Inbound {
             } else {
                 Fault::Json(Error::new(JsonKind::UnexpectedEnd, text.len()))
             };
-            self.push(text, Envelope::broken(fault, id), frames);
+            self.push(text, seen.envelope(fault), frames);
         } else {
             self.noise_of(gather);
         }

@@ -109,6 +109,7 @@ fn g12_a_lone_brace_does_not_swallow_the_next_message() {
 fn g13_content_length_framing_is_recognised() {
     assert!(frames(format!("Content-Length: 45\r\n\r\n{ONE}").as_bytes(), 1000).2);
     assert!(!frames(format!("Content-Length: 45\r\n{ONE}\n\n").as_bytes(), 1000).2);
+    assert!(!frames(format!("{ONE}\nContent-Length: 45\r\n\r\n{TWO}\n").as_bytes(), 1000).2);
 }
 
 #[test]
