@@ -287,4 +287,6 @@ fn header(line: &[u8]) -> bool {
 }
 
 #[cfg(test)]
+mod fuzz;
+#[cfg(test)]
 mod tests;

@@ -138,3 +138,25 @@ fn g9_a_line_over_the_cap_gives_up_its_id_from_either_end() {
         assert_eq!(inbound.feed(format!("{ONE}\n").as_bytes()).len(), 1);
     }
 }
+
+#[test]
+fn the_spans_of_a_message_are_its_own_wherever_it_stood_on_the_line() {
+    let answer = r#"{"jsonrpc":"2.0","id":7.0,"result":{"a":[1]}}"#;
+    for line in [
+        format!("  {answer}"),
+        format!("\u{FEFF}{answer}"),
+        format!("loading... {answer}"),
+        format!("{answer}{answer}"),
+        format!("[{answer}, {answer}]"),
+    ] {
+        for frame in Inbound::new(1000).feed(format!("{line}\n").as_bytes()) {
+            let part = |span: &Option<std::ops::Range<usize>>| span.clone().map(|span| frame.text.slice(span));
+            assert_eq!(
+                part(&frame.envelope.result).as_deref(),
+                Some(&br#"{"a":[1]}"#[..]),
+                "{line}"
+            );
+            assert_eq!(part(&frame.envelope.id_span).as_deref(), Some(&b"7.0"[..]), "{line}");
+        }
+    }
+}
