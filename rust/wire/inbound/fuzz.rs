@@ -129,7 +129,7 @@ fn is_sound(text: &Bytes, envelope: &Envelope) {
             Ok((0, span.len()))
         );
     }
-    if !matches!(envelope.kind, Kind::Broken(_) | Kind::BrokenRequest(_)) {
+    if is_whole(envelope) {
         assert_eq!(document(text, usize::MAX, &mut Nothing), Ok((0, text.len())));
     }
     let starts =
@@ -159,7 +159,7 @@ fn no_stream_panics_and_no_cut_changes_what_comes_out() {
                 envelope: envelope.clone(),
             };
             let mended = crate::wire::mend::mended(&frame);
-            if !matches!(envelope.kind, Kind::Broken(_) | Kind::BrokenRequest(_)) {
+            if is_whole(envelope) {
                 assert_eq!(document(&mended, usize::MAX, &mut Nothing), Ok((0, mended.len())));
             }
         }
@@ -245,11 +245,7 @@ fn megabytes_of_any_noise_cost_linear_time_no_stack_and_a_bounded_state() {
             let seen = read(stream.as_bytes().chunks(65_536), cap);
             assert!(seen.noise.len() <= NOISE_SAMPLES && seen.noise.iter().all(|line| line.len() <= NOISE_CLIP));
             if cap > MEGABYTE {
-                let whole = seen
-                    .frames
-                    .iter()
-                    .filter(|(_, envelope)| !matches!(envelope.kind, Kind::Broken(_) | Kind::BrokenRequest(_)))
-                    .count();
+                let whole = seen.frames.iter().filter(|(_, envelope)| is_whole(envelope)).count();
                 assert_eq!(whole, frames, "{piece}");
             }
         }
