@@ -1,0 +1,122 @@
+use super::*;
+
+fn result(text: &str) -> CallResult {
+    CallResult::read(&Bytes::copy_from_slice(text.as_bytes()), 0).unwrap_or_else(|depth| panic!("{depth}"))
+}
+
+fn shown(text: &str, rule: Render) -> String {
+    result(text).render(rule)
+}
+
+#[test]
+fn rows_d4_to_d17_of_the_spec() {
+    for (text, expected) in [
+        (r#"{"content":[{"type":"text","text":"3 hits"}]}"#, "3 hits"),
+        (
+            r#"{"content":[{"type":"text","text":"one"},{"type":"text","text":"two"}]}"#,
+            "one\ntwo",
+        ),
+        (
+            r#"{"content":[{"type":"text","text":"x"}],"structuredContent":{ "a": 1.50 }}"#,
+            r#"{"a":1.50}"#,
+        ),
+        (r#"{"content":[{"type":"text","text":"t"}],"structuredContent":0}"#, "0"),
+        (
+            r#"{"content":[{"type":"text","text":"t"}],"structuredContent":false}"#,
+            "false",
+        ),
+        (
+            r#"{"content":[{"type":"text","text":"t"}],"structuredContent":""}"#,
+            r#""""#,
+        ),
+        (
+            r#"{"content":[{"type":"text","text":"t"}],"structuredContent":[]}"#,
+            "[]",
+        ),
+        (
+            r#"{"content":[{"type":"text","text":"t"}],"structuredContent":{}}"#,
+            "{}",
+        ),
+        (
+            r#"{"content":[{"type":"text","text":"t"}],"structuredContent":null}"#,
+            "t",
+        ),
+        (r#"{"content":[]}"#, ""),
+        (
+            r#"{"content":[],"isError":true,"structuredContent":{"code":5}}"#,
+            r#"{"code":5}"#,
+        ),
+        (
+            r#"{"content":[{"type":"text","text":"quota"}],"isError":true,"structuredContent":{"retry_s":30}}"#,
+            "quota\n{\"retry_s\":30}",
+        ),
+        (
+            r#"{"content":[{"type":"text","text":"a"},{"type":"video"},{"type":"text","text":"b"}]}"#,
+            "a\n[unsupported block: video]\nb",
+        ),
+    ] {
+        assert_eq!(shown(text, Render::Default), expected, "{text}");
+    }
+}
+
+#[test]
+fn d2_d3_auto_shows_the_structured_value_once() {
+    let summary = r#"{"content":[{"type":"text","text":"2 rows"}],"structuredContent":{"rows":[1,2]}}"#;
+    assert_eq!(shown(summary, Render::Auto), "2 rows\n{\"rows\":[1,2]}");
+    assert_eq!(shown(summary, Render::Content), "2 rows");
+    assert_eq!(shown(summary, Render::Structured), "{\"rows\":[1,2]}");
+    let twice = r#"{"content":[{"type":"text","text":"{\"a\": 1.0}"}],"structuredContent":{"a":1}}"#;
+    assert_eq!(shown(twice, Render::Auto), "{\"a\": 1.0}");
+    assert_eq!(shown(twice, Render::Both), "{\"a\": 1.0}\n{\"a\":1}");
+}
+
+#[test]
+fn d9_a_result_without_content_is_read_with_a_warning() {
+    let missing = result(r#"{"structuredContent":{"a":1}}"#);
+    assert_eq!(
+        (missing.render(Render::Default).as_str(), missing.all_warnings()),
+        ("{\"a\":1}", vec!["content is missing".into()])
+    );
+    assert_eq!(result(r#"{"content":null}"#).all_warnings(), ["content is null"]);
+    let odd = result(r#"{"content":"hello"}"#);
+    assert_eq!(
+        odd.all_warnings(),
+        ["content is not a list", "content[0]: a string, not an object"]
+    );
+    assert_eq!(
+        result(r#"{"toolResult":{"content":[]}}"#).all_warnings(),
+        ["content is missing"]
+    );
+}
+
+#[test]
+fn an_odd_type_or_error_flag_is_never_read_as_absent() {
+    for (text, result_type, is_error, warnings) in [
+        (r#"{"content":[],"resultType":null}"#, None, false, 1),
+        (r#"{"content":[],"resultType":5}"#, Some("5"), false, 0),
+        (
+            r#"{"content":[],"result\u0054ype":"input_required"}"#,
+            Some("input_required"),
+            false,
+            0,
+        ),
+        (r#"{"content":[],"isError":"true"}"#, None, true, 1),
+        (r#"{"content":[],"isError":1}"#, None, true, 1),
+        (r#"{"content":[],"isError":0}"#, None, false, 1),
+        (r#"{"content":[],"is\u0045rror":true}"#, None, true, 0),
+        (r#"{"content":[],"isError":true,"isError":false}"#, None, false, 0),
+    ] {
+        let read = result(text);
+        assert_eq!(
+            (read.result_type.as_deref(), read.is_error, read.all_warnings().len()),
+            (result_type, is_error, warnings),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_result_over_the_depth_is_refused_with_its_depth() {
+    let text = "{\"structuredContent\":".to_owned() + &"[".repeat(300) + &"]".repeat(300) + "}";
+    assert_eq!(CallResult::read(&Bytes::from(text), 0).err(), Some(301));
+}
