@@ -7,6 +7,7 @@
     │   ├── ToolFailure       a definite failure: the tool said so, or it was refused before it ran
     │   └── RemoteCallError   transport, protocol or deadline: nobody knows unless `.may_have_run` is False
     ├── ConnectError          no session with a server came about
+    ├── RunError              a run of an agent failed; carries the result so far
     ├── SchemaError           a text is no input schema of a tool
     ├── InvalidToolInput      the cause of a ToolFailure whose arguments were refused
     ├── ToolReturnedError     the cause of a ToolFailure that the server reported with `isError`
@@ -30,6 +31,7 @@ __all__ = [
     "ListedToolError",
     "RegistrationError",
     "RemoteCallError",
+    "RunError",
     "SchemaError",
     "SkippedTool",
     "ToolError",
@@ -130,6 +132,16 @@ class ConnectError(ToolwireError):
         self.exit_code = exit_code
         self.stderr = stderr
         self.noise = noise
+
+
+class RunError(ToolwireError):
+    """A run that failed: `step` (from 0), `error` its cause, `result` the run so far (spec one-session 2.1)."""
+
+    def __init__(self, step: int, error: BaseException, result: Any) -> None:
+        super().__init__(f"toolwire: run failed at step {step}: {error}")
+        self.step = step
+        self.error = error
+        self.result = result
 
 
 class SchemaError(ToolwireError):

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
 import mcp
 from mcp.client.stdio import StdioServerParameters
+from mcp.client.subscriptions import SubscriptionLost
 from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import MCPServer
 
@@ -45,6 +46,29 @@ class Connection:
         """The name that the server gives itself, or its command."""
         info = self.session.server_info
         return info.name if info is not None else self.wire.name if self.wire is not None else "the server"
+
+    @property
+    def closed(self) -> bool:
+        """The connection has ended."""
+        return self._owner.done or (self.wire is not None and self.wire.end_reason is not None)
+
+    def on_tools_changed(self, heard: Callable[[], None]) -> Callable[[], None]:
+        """Calls `heard` when the server says that its tools changed (handshake eras); the call that ends it.
+
+        Without a wire the SDK's own `message_handler` is the only one that hears.
+        """
+        return (lambda: None) if self.wire is None else self.wire.listen("notifications/tools/list_changed", heard)
+
+    async def follow_tools(self, heard: Callable[[], None]) -> None:
+        """Subscribes to changes of the tool list on a 2026-07-28 session, until it is cancelled or the session ends."""
+        capabilities = self.session.server_capabilities
+        offered = capabilities is not None and capabilities.tools is not None and capabilities.tools.list_changed
+        if self.session.discover_result is None or not offered:
+            return
+        with suppress(mcp.MCPError, SubscriptionLost):
+            async with self.client.listen(tools_list_changed=True) as events:
+                async for _ in events:
+                    heard()
 
     async def aclose(self) -> None:
         """Ends the session and the server, within five seconds, once. Calls in flight end with an error."""

@@ -310,5 +310,5 @@ def _request_of(context: Any, kept: Kept | None) -> Request:
         auth=get_access_token(),
         meta_json=raw if raw is not None else to_json(meta) if meta else None,
         sdk_context=context,
-        report=report,
+        report=report if "progressToken" in meta else None,
     )

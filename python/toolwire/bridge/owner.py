@@ -35,6 +35,11 @@ class Owner(Generic[Entered]):
         self._error: BaseException | None = None
         self._task: object = None
 
+    @property
+    def done(self) -> bool:
+        """The manager was left."""
+        return self._done.is_set()
+
     async def enter(self, timeout: float | None) -> Entered:  # noqa: ASYNC109 - the limit ends the owner, not the caller
         """Enters. Raises what the manager raised, or Overdue after `timeout` seconds; either way everything is left."""
         self._task = detached(self._own)

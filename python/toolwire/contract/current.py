@@ -8,9 +8,30 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Request", "current_request", "report_progress", "serving"]
+__all__ = ["CallContext", "Request", "calling", "current_call", "current_request", "report_progress", "serving"]
+
+@dataclass(frozen=True, slots=True)
+class CallContext:
+    """The call that runs: its run and step (empty and 0 outside a run), its id and name, and whether somebody approved it."""
+
+    run_id: str
+    step: int
+    call_id: str
+    name: str
+    approved: bool = False
+
+
+calling: ContextVar[CallContext | None] = ContextVar("toolwire.calling", default=None)
+"""Set by a run in the context of each call."""
+
+
+def current_call() -> CallContext | None:
+    """The call of a run that this handler serves; `None` outside a run."""
+    return calling.get()
+
 
 Report = Callable[[float, float | None, str | None], Awaitable[None]]
 
@@ -41,6 +62,11 @@ class Request:
         self.meta_json = meta_json
         self.sdk_context = sdk_context
         self._report = report
+
+    @property
+    def wants_progress(self) -> bool:
+        """The client asked to be told of progress, as far as is known here."""
+        return self._report is not None
 
     @property
     def meta(self) -> Mapping[str, Any]:

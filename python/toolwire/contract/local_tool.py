@@ -101,18 +101,32 @@ def is_async(function: Callable[..., Any]) -> bool:
 class FunctionCaller:
     """Carries the calls of one function: bytes to keyword arguments, its value to an output."""
 
-    __slots__ = ("_function", "_is_async", "_json", "signature")
+    __slots__ = ("_function", "_is_async", "_json", "_strict", "signature")
 
     def __init__(self, function: Callable[..., Any], signature: Signature, returns_json: bool) -> None:
+        self._strict: FunctionCaller | None = None
         self._function = function
         self._is_async = is_async(function)
         self._json = returns_json
         self.signature = signature
 
     @property
+    def function(self) -> Callable[..., Any]:
+        """The function itself."""
+        return self._function
+
+    @property
     def needs_sdk_context(self) -> bool:
         """The function has a parameter for the SDK's own request context."""
         return self.signature.context_parameter is not None
+
+    def strict(self, name: str) -> FunctionCaller:
+        """The same function, refusing members that its schema does not name."""
+        if self._strict is None:
+            self._strict = FunctionCaller(
+                self._function, Signature(name, self._function, strict_input=True), self._json
+            )
+        return self._strict
 
     async def call(self, tool: Tool, arguments: bytes | str) -> ToolOutput:
         """One call. Raises ToolFailure and ToolError."""

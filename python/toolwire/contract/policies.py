@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from os import PathLike, fspath
+from pathlib import Path
 from typing import Any, Literal
 
 __all__ = [
@@ -39,15 +41,24 @@ class Settings:
     origin: str = "local"
     timeout: float | None = None
     max_result_bytes: int | None = None
+    keep: str = "head"
+    spill: str | None = None
     sequential: bool = False
     sequential_by_policy: bool = False
     render: str = "default"
     strict_input: bool = False
     require_approval: bool = False
+    approval_rule: Any = None
     replay: str = "never"
     prompt_snippet: str = ""
     middleware: tuple[Any, ...] = ()
+    concurrency: Callable[[bytes], tuple[str, bool]] | None = None
     annotations: bytes | None = None
+
+    @property
+    def spill_path(self) -> Path | None:
+        """Where whole texts go that are cut."""
+        return None if self.spill is None else Path(self.spill)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +85,18 @@ def timeout(seconds: float) -> Policy:
     return Policy(f"timeout({seconds!r})", lambda settings: replace(settings, timeout=seconds) if seconds >= 0 else settings)
 
 
-def max_result_bytes(limit: int) -> Policy:
-    """The text that the model reads is cut at `limit` bytes of UTF-8; 0 lifts the cap."""
+def max_result_bytes(limit: int, *, keep: Literal["head", "ends"] = "head", spill: str | PathLike[str] | None = None) -> Policy:
+    """The text that the model reads is cut at `limit` bytes of UTF-8; 0 lifts the cap.
+
+    In a run, `keep="ends"` keeps start and end, and `spill` a directory for the whole text, each in a private file whose
+    path is in the marker. Parts and structured bytes are never cut.
+    """
+    directory = None if spill is None else fspath(spill)
     return Policy(
         f"max_result_bytes({limit!r})",
-        lambda settings: replace(settings, max_result_bytes=limit) if limit >= 0 else settings,
+        lambda settings: (
+            replace(settings, max_result_bytes=limit, keep=keep, spill=directory) if limit >= 0 else settings
+        ),
     )
 
 
@@ -108,9 +126,14 @@ def strict_input() -> Policy:
     return Policy("strict_input()", lambda settings: replace(settings, strict_input=True))
 
 
-def require_approval() -> Policy:
-    """A run parks the call until somebody approves it; `add_tools` refuses such a tool."""
-    return Policy("require_approval()", lambda settings: replace(settings, require_approval=True))
+def require_approval(rule: Callable[[Any], bool] | None = None) -> Policy:
+    """A run parks the call until somebody approves it; `add_tools` refuses such a tool.
+
+    `rule` gets the call (`.name`, `.args`, `.annotations`, `.fingerprint`) and says whether this one needs it.
+    """
+    return Policy(
+        "require_approval()", lambda settings: replace(settings, require_approval=True, approval_rule=rule)
+    )
 
 
 def replay(policy: str) -> Policy:

@@ -9,6 +9,8 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
+import anyio
+
 from toolwire.contract.output import ToolOutput
 from toolwire.contract.policies import Policy, Settings
 from toolwire.contract.schema import EMPTY, Schema
@@ -87,6 +89,17 @@ class Tool:
     async def invoke(self, args: Arguments = None) -> str:
         """Runs the tool; the text that a model reads."""
         return (await self.call(args)).text
+
+    def invoke_sync(self, args: Arguments = None) -> str:
+        """`invoke` for a script and for a worker thread.
+
+        An imported tool's call goes to the loop of its connection; called inside that loop it raises RuntimeError.
+        """
+        home = getattr(self._caller, "home", None)
+        if home is not None and home.loop is not None:
+            text: str = home.visit_sync(lambda: self.invoke(args))
+            return text
+        return anyio.run(self.invoke, args)
 
     @property
     def name(self) -> str:

@@ -6,7 +6,7 @@ It is an SDK `Transport`: `mcp.Client(wire)` and `mcp.ClientSession(*streams)` w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from types import TracebackType
 from typing import Any
@@ -65,6 +65,7 @@ class ClientWire:
         self.lost = False
         """The server ended the connection; nobody here had closed it."""
         self.unclaimed_answers = 0
+        self._listeners: dict[str, list[Callable[[], None]]] = {}
         self.express: ExpressLane
         self.sdk: SdkLane
 
@@ -151,6 +152,8 @@ class ClientWire:
                 if token >= _core.EXPRESS_ID:
                     self.express.progressed(token, progress, total, message)
                     return
+            for heard in self._listeners.get(frame.method or "", ()):
+                heard()
             self.sdk.incoming(frame)
         elif number in self.express.pending or number >= _core.EXPRESS_ID:
             self.express.answer(number, frame)
@@ -189,6 +192,12 @@ class ClientWire:
     def _with_stderr(self, reason: str) -> str:
         tail = self.stderr_tail.decode("utf-8", "replace").strip()
         return f"{reason}; its stderr ends: {tail[-STDERR_QUOTED:]}" if tail else reason
+
+    def listen(self, method: str, heard: Callable[[], None]) -> Callable[[], None]:
+        """Calls `heard` at each notification of `method`, besides the SDK; the call that ends it."""
+        listeners = self._listeners.setdefault(method, [])
+        listeners.append(heard)
+        return lambda: listeners.remove(heard) if heard in listeners else None
 
     # What a person may ask
 

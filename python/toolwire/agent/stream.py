@@ -1,0 +1,84 @@
+"""One model call: the request goes out, the stream comes back under its contract (spec one-session 2.12)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from toolwire.agent.model import (
+    CallEvent,
+    Finish,
+    FinishReason,
+    Model,
+    ModelRequest,
+    ReasoningDelta,
+    TextDelta,
+    Usage,
+    model_requests_denied,
+)
+from toolwire.contract.message import Message, MessagePart, ReasoningPart, SaidPart, ToolCallPart
+from toolwire.errors import ToolwireError
+
+__all__ = ["Answer", "ModelError", "ask"]
+
+
+class ModelError(ToolwireError):
+    """The model's stream failed or broke its contract."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a model answered: one assistant message, how it ended, what it used."""
+
+    message: Message
+    reason: FinishReason
+    usage: Usage
+
+
+async def ask(model: Model, request: ModelRequest, tell: Callable[[str, str], None]) -> Answer:
+    """One answer. `tell(kind, text)` hears each delta. Raises ModelError."""
+    if model_requests_denied(model):
+        raise ModelError("model stream: TOOLWIRE_MODEL_REQUESTS=deny refuses every model that is not scripted")
+    texts: list[str] = []
+    thoughts: list[str] = []
+    calls: list[ToolCallPart] = []
+    ids: set[str] = set()
+    finish: Finish | None = None
+    try:
+        async for event in model.stream(request):
+            if finish is not None:
+                raise _breach("an event after finish" if not isinstance(event, Finish) else "two finishes")
+            match event:
+                case TextDelta(text):
+                    texts.append(text)
+                    tell("text_delta", text)
+                case ReasoningDelta(text):
+                    thoughts.append(text)
+                    tell("reasoning_delta", text)
+                case CallEvent(id=call_id, name=name, args=args):
+                    if not call_id or not name:
+                        raise _breach("a call without an id" if not call_id else "a call without a name")
+                    if call_id in ids:
+                        raise _breach(f"the call id {call_id!r} twice in one step")
+                    ids.add(call_id)
+                    calls.append(ToolCallPart(call_id, name, args.encode() if isinstance(args, str) else args))
+                case Finish():
+                    finish = event
+                case _:
+                    raise _breach(f"an event of an unknown kind {type(event).__name__}")
+    except ModelError:
+        raise
+    except Exception as error:
+        raise ModelError(f"model stream: {error}") from error
+    if finish is None:
+        raise _breach("no finish")
+    parts: list[MessagePart] = []
+    if thoughts:
+        parts.append(ReasoningPart("".join(thoughts)))
+    if any(texts):
+        parts.append(SaidPart("".join(texts)))
+    return Answer(Message("assistant", [*parts, *calls]), finish.reason, finish.usage)
+
+
+def _breach(what: str) -> ModelError:
+    return ModelError(f"toolwire: model violated the stream contract: {what}")
