@@ -178,7 +178,9 @@ class connect:  # noqa: N801 - the design's name: used as a function, it is the 
         wire = self._wire
         if wire is None:
             return ConnectError(text)
-        stderr, noise = wire.stderr_tail, wire.noise
+        stderr, noise, fault = wire.stderr_tail, wire.noise, wire.first_fault
+        if fault is not None and fault not in text:
+            text += f"; an answer of it was broken before: {fault}"
         if stderr.strip() and text != self._ended:
             text += f"; its stderr ends: {stderr.decode('utf-8', 'replace').strip()[-STDERR_QUOTED:]}"
         if noise:

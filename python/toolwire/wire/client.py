@@ -217,6 +217,11 @@ class ClientWire:
         return {**self._inbound.counters, **lanes}
 
     @property
+    def first_fault(self) -> str | None:
+        """What was wrong with the first answer to the SDK that could not be mended."""
+        return self.sdk.first_fault if hasattr(self, "sdk") else None
+
+    @property
     def noise(self) -> tuple[bytes, ...]:
         """The first lines that were no messages, clipped."""
         return tuple(self._inbound.noise)

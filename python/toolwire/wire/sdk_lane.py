@@ -23,6 +23,7 @@ from mcp_types import (
     JSONRPCMessage,
     JSONRPCNotification,
     JSONRPCRequest,
+    JSONRPCResponse,
     jsonrpc_message_adapter,
 )
 
@@ -86,6 +87,8 @@ class SdkLane:
         """The session is open in the SDK's view, and what its requests carry is known."""
         self.dropped_notifications = 0
         self.refused_messages = 0
+        self.first_fault: str | None = None
+        """What was wrong with the first answer that could not be given to the SDK."""
         self._handshaken = False
         self._parked: OrderedDict[RequestKey, bytes] = OrderedDict()
         """Requests that the SDK waits for and that are not written yet: the server does not read."""
@@ -178,18 +181,15 @@ class SdkLane:
         hear = self._tapped.pop(key, None)
         if hear is not None:
             hear(frame)
-        if frame.kind == "broken":
-            self._fail(key, frame.fault or "the server's message is broken")
-            return True
-        message = message_of(frame)
-        if message is None:
+        message = None if frame.kind == "broken" else message_of(frame)
+        if not isinstance(message, JSONRPCResponse | JSONRPCError):
             error = frame.error
             if error is not None:
                 self._fail(key, error[1], error[0])
             else:
-                self._fail(
-                    key, "the server's answer cannot be read by the SDK: it nests too deep or is no such message"
-                )
+                fault = frame.fault or "the server's answer nests too deep for the SDK, or is no such message"
+                self.first_fault = self.first_fault or fault
+                self._fail(key, fault)
             return True
         method, carried = waiting
         if frame.kind == "result":

@@ -133,7 +133,9 @@ class PipeChannel:
         """The exit code follows within moments, or never."""
         self._output_ended = True
         assert self._exit is not None
-        if not self._exit.reap():
+        if self._exit.reap():
+            self._end()
+        else:
             self._later(self._runtime.now() + EXIT_GRACE, self._end)
 
     def _expect_silence(self) -> None:
