@@ -32,5 +32,8 @@ pub const SCHEMA: usize = 8 * 1024 * 1024;
 /// Bytes of a peer's text that an error message quotes.
 pub const CLIP: usize = 200;
 
+/// Oddities of one schema that are told with their place; telling one walks the schema, so the others are counted.
+pub const ODDITIES: usize = 16;
+
 /// First id of an express request. The SDK counts from 1 and would need years to come this far.
 pub const EXPRESS_ID: i64 = 1_000_000_000;

@@ -183,7 +183,7 @@ fn any_text_survives_quoting() {
 }
 
 #[test]
-fn megabytes_of_brackets_quotes_and_names_cost_linear_time_and_no_stack() {
+fn a_flood_of_brackets_quotes_and_names_costs_linear_time_and_no_stack() {
     for piece in [
         "[",
         "{",
@@ -200,7 +200,7 @@ fn megabytes_of_brackets_quotes_and_names_cost_linear_time_and_no_stack() {
         "{{\"",
         "\"a\":0,\"a\":0,",
     ] {
-        let text = piece.repeat(1_000_000 / piece.len());
+        let text = piece.repeat(300_000 / piece.len());
         let text = text.as_bytes();
         let mut names = Names::new(text);
         assert!(document(text, DEPTH, &mut names).is_err() || piece == "1");

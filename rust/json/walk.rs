@@ -225,13 +225,17 @@ impl<'a> Elements<'a> {
         Self(Walk::new(text, position, b'[', b']'))
     }
 
-    /// Where the next element starts.
+    /// Where the next element starts; a text that ends behind its comma has none.
     #[allow(
         clippy::should_implement_trait,
         reason = "resume() steers it, which an Iterator adapter would hide"
     )]
     pub fn next(&mut self) -> Option<usize> {
         let start = self.0.next()?;
+        if start >= self.0.text.len() {
+            self.0.place = Place::Broken(start);
+            return None;
+        }
         self.0.place = Place::In(start);
         Some(start)
     }

@@ -57,7 +57,8 @@ impl Refusal {
 /// Syntax first, then the root's kind, then what follows it, then repeated names and halves of surrogate pairs.
 pub fn check(text: &[u8]) -> Result<Cow<'_, [u8]>, Refusal> {
     let start = whitespace(text, 0);
-    if matches!(&text[start..], b"") || text[start..].trim_ascii_end() == b"null" {
+    let null = text[start..].strip_prefix(b"null");
+    if start == text.len() || null.is_some_and(|rest| whitespace(rest, 0) == rest.len()) {
         return Ok(Cow::Borrowed(b"{}"));
     }
     let broken = |error: Error| Refusal::Json {

@@ -2,13 +2,15 @@
 
 use bytes::Bytes;
 
+use super::annotations;
+
 use crate::json::raw::{article, word};
-use crate::json::scan::{self, whitespace};
+use crate::json::scan;
 use crate::json::text::{decode, unescape};
 use crate::json::walk::{Elements, Members};
 use crate::schema;
 
-/// A span of an entry's text: 4 GiB are far over the line limit. `0..0` is "absent": no value starts at 0.
+/// A span of an entry's text: 4 GiB are far over the line limit. An empty one is "absent": no value is empty.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Span(u32, u32);
 
@@ -23,12 +25,12 @@ impl Span {
 
     #[must_use]
     pub fn of<'a>(&self, text: &'a [u8]) -> Option<&'a [u8]> {
-        (self.1 > 0).then(|| &text[self.0 as usize..self.1 as usize])
+        (self.1 > self.0).then(|| &text[self.0 as usize..self.1 as usize])
     }
 
     #[must_use]
     pub fn slice(&self, text: &Bytes) -> Option<Bytes> {
-        (self.1 > 0).then(|| text.slice(self.0 as usize..self.1 as usize))
+        (self.1 > self.0).then(|| text.slice(self.0 as usize..self.1 as usize))
     }
 }
 
@@ -186,7 +188,7 @@ fn entry(text: &Bytes, start: usize, judged: bool) -> (Entry, usize) {
             b"_meta" => entry.meta = span(members.extent().end),
             b"annotations" => {
                 entry.annotations = span(members.extent().end);
-                entry.read_only = read_only(text, value);
+                entry.read_only = annotations::read_only(text, value);
             }
             _ => {}
         }
@@ -221,17 +223,6 @@ fn fault(entry: &Entry, judged: bool, schema_fault: Option<schema::Fault>) -> Op
     schema_fault.map(Fault::Schema)
 }
 
-fn read_only(text: &[u8], start: usize) -> bool {
-    let mut members = Members::new(text, start);
-    let mut found = false;
-    while let Some((name, value)) = members.next() {
-        if &*unescape(name) == b"readOnlyHint" {
-            found = &text[value..members.extent().end] == b"true";
-        }
-    }
-    found
-}
-
 impl Entry {
     /// The name decoded; empty where there is none.
     #[must_use]
@@ -254,7 +245,7 @@ impl Entry {
             }
         }
         if let Some(value) = self.annotations.of(text) {
-            out.extend(odd_annotations(value));
+            out.extend(annotations::oddities(value));
         }
         if let Some(Fault::Schema(fault)) = &self.fault {
             out.push(fault.prose());
@@ -271,25 +262,6 @@ impl Entry {
         let value = self.output_schema.of(&self.text)?;
         schema::root(value, 0).1.is_none().then_some(value)
     }
-}
-
-fn odd_annotations(value: &[u8]) -> Vec<String> {
-    let mut out = Vec::new();
-    let mut members = Members::new(value, whitespace(value, 0));
-    while let Some((name, start)) = members.next() {
-        let hint = &value[start..members.extent().end];
-        if name.ends_with(b"Hint") && !matches!(hint, b"true" | b"false" | b"null") {
-            out.push(format!(
-                "the annotation {} is {}, not a boolean",
-                decode(name),
-                article(word(hint))
-            ));
-        }
-    }
-    if members.broken() {
-        out.push(format!("the annotations are {}, not an object", article(word(value))));
-    }
-    out
 }
 
 /// A string value's characters; `None` for anything else.

@@ -88,9 +88,9 @@ impl CallResult {
         }
         match content {
             None => result.warnings.push("content is missing"),
-            Some((at, end)) => match text[at] {
-                b'[' => result.content = Span::new(at, end),
-                b'n' => result.warnings.push("content is null"),
+            Some((at, end)) => match text.get(at) {
+                Some(b'[') => result.content = Span::new(at, end),
+                Some(b'n') => result.warnings.push("content is null"),
                 _ => {
                     result.content = Span::new(at, end);
                     result.warnings.push("content is not a list");

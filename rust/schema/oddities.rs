@@ -6,6 +6,7 @@ use crate::json::place::path;
 use crate::json::scan::{self, Visitor};
 use crate::json::text::{decode, unescape};
 use crate::json::walk::{Elements, Members, skip};
+use crate::limits::{CLIP, ODDITIES};
 
 /// Repeated names and surrogates, and where a `$ref` stands.
 struct Oddities<'a> {
@@ -45,23 +46,27 @@ pub fn warnings(text: &[u8]) -> Vec<String> {
         references: Vec::new(),
     };
     let _ = scan::document(text, usize::MAX, &mut seen);
-    let place = |at: usize| format!("\"{}\"", path(text, at));
-    let mut out: Vec<_> = seen
-        .names
-        .repeated
-        .iter()
-        .map(|at| format!("schema: member {} is given twice", place(*at)))
-        .collect();
+    let (mut out, mut untold) = (Vec::new(), 0_usize);
+    let mut tell = |before: &str, at: usize, after: &str| {
+        if out.len() < ODDITIES {
+            out.push(format!("schema: {before} \"{}\"{after}", path(text, at)));
+        } else {
+            untold += 1;
+        }
+    };
+    for at in seen.names.repeated {
+        tell("member", at, " is given twice");
+    }
     for at in seen.references {
         if let Some(target) = remote(text, at) {
-            out.push(format!(
-                "schema: remote ref {target:?} at {} is never fetched",
-                place(at)
-            ));
+            tell(&format!("remote ref {target:?} at"), at, " is never fetched");
         }
     }
     if let Some(at) = seen.names.lone_surrogate {
-        out.push(format!("schema: half of a surrogate pair at {}", place(at)));
+        tell("half of a surrogate pair at", at, "");
+    }
+    if untold > 0 {
+        out.push(format!("schema: {untold} more of this kind"));
     }
     out.extend(odd_required(text));
     out
@@ -76,7 +81,7 @@ fn remote(text: &[u8], at: usize) -> Option<String> {
         .get(value + 1..end.checked_sub(1)?)
         .filter(|_| text[value] == b'"')?;
     let target = decode(inner);
-    (!target.is_empty() && !target.starts_with('#')).then(|| target.into_owned())
+    (!target.is_empty() && !target.starts_with('#')).then(|| target.chars().take(CLIP).collect())
 }
 
 fn odd_required(text: &[u8]) -> Option<String> {
@@ -88,7 +93,7 @@ fn odd_required(text: &[u8]) -> Option<String> {
         let mut names = Elements::new(text, start);
         let mut strings = true;
         while let Some(at) = names.next() {
-            strings &= text[at] == b'"';
+            strings &= text.get(at) == Some(&b'"');
         }
         if names.broken() || !strings {
             return Some("schema: \"required\" is not a list of names".into());

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use super::envelope::{self, Envelope, Fault, Id, Kind};
 pub use super::frame::{Counters, Frame};
 use super::gather::Gather;
+use super::glimpse::{glimpse, last_id};
 use super::lines::{Line, Lines, Text};
 use crate::error::{Error, Kind as JsonKind};
 use crate::json::scan::{self, whitespace};
@@ -67,9 +68,9 @@ impl Inbound {
             Line::Whole(text) => self.whole(&text, frames),
             Line::TooLong { head, tail, length } => {
                 self.counters.oversize += 1;
-                let mut seen = envelope::glimpse(&head);
+                let mut seen = glimpse(&head);
                 if seen.id == Id::Absent {
-                    seen.id = envelope::last_id(&tail);
+                    seen.id = last_id(&tail);
                 }
                 let envelope = seen.envelope(Fault::TooLong { length, cap: self.cap });
                 self.counters.frames += 1;
@@ -142,7 +143,7 @@ impl Inbound {
     /// A line that starts like a message and is no JSON.
     fn broken(&mut self, text: &Text<'_>, start: usize, error: Error, frames: &mut Vec<Frame>) {
         let line = text.bytes();
-        let seen = envelope::glimpse(&line[start..]);
+        let seen = glimpse(&line[start..]);
         if seen.message && seen.id != Id::Absent {
             let fault = Fault::Json(Error::new(error.kind, error.offset - start));
             self.push(text.keep(start, line.len()), seen.envelope(fault), frames);
@@ -242,7 +243,7 @@ impl Inbound {
 
     /// A message over several lines is complete, or will never be.
     fn give_up(&mut self, gather: &Gather, frames: &mut Vec<Frame>) {
-        let seen = envelope::glimpse(&gather.text);
+        let seen = glimpse(&gather.text);
         if seen.message && seen.id != Id::Absent {
             self.counters.multi_line += 1;
             let text = Bytes::copy_from_slice(gather.text.trim_ascii_end());

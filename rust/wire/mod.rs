@@ -6,6 +6,7 @@
 pub mod envelope;
 mod frame;
 mod gather;
+pub mod glimpse;
 pub mod inbound;
 pub mod lines;
 pub mod mend;

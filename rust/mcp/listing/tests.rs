@@ -87,3 +87,23 @@ fn a_page_without_a_list_is_an_error() {
     }
     assert_eq!(read(r#"{"tools":null,"nextCursor":5}"#, true).warnings.len(), 2);
 }
+
+#[test]
+fn a_listing_cut_anywhere_gives_the_entries_that_it_holds_whole() {
+    let text = r#"{"tools":[{"name":"a","inputSchema":{"type":"object","required":["x",1]},"description":5},
+        {"name":"b","title":null,"annotations":{"readOnlyHint":true},"inputSchema":{"type":"object"}},7],"nextCursor":"c"}"#;
+    let ends: Vec<_> = memchr::memmem::find_iter(text.as_bytes(), "},\n")
+        .chain(text.find("},7"))
+        .collect();
+    let mut last = 0;
+    for cut in 10..=text.len() {
+        let page = read(&text[..cut], false);
+        let whole = page.entries.iter().filter(|entry| entry.fault.is_none()).count();
+        assert_eq!(whole, ends.iter().filter(|end| cut > **end).count(), "{}", &text[..cut]);
+        assert!(whole >= last);
+        last = whole;
+        for entry in page.entries {
+            let _ = (entry.name(), entry.warnings(), entry.object_output());
+        }
+    }
+}

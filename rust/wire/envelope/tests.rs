@@ -1,3 +1,4 @@
+use super::super::glimpse::{Glimpse, glimpse};
 use super::*;
 
 fn kind(text: &str) -> (Kind, Id) {
