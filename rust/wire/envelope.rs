@@ -125,6 +125,9 @@ pub fn read(text: &[u8], start: usize) -> Result<(Envelope, usize), Error> {
 }
 
 fn message(text: &[u8]) -> Result<(Envelope, usize), Error> {
+    if text.first() != Some(&b'{') {
+        return Err(Error::new(JsonKind::UnexpectedByte, 0));
+    }
     let mut surrogates = Surrogates(false);
     let mut message = Envelope::broken(Fault::NoBody, Id::Absent);
     let mut version = None;

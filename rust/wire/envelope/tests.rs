@@ -125,3 +125,10 @@ fn g2_json_that_is_nobodys_message_is_noise() {
         assert_eq!(kind(text), (Kind::Noise, Id::Absent), "{text}");
     }
 }
+
+#[test]
+fn only_an_object_is_a_message() {
+    for text in ["", "1", "[]", "\"}\"", "\"\\\"id\\\":1}\"", "null"] {
+        assert!(read(text.as_bytes(), 0).is_err(), "{text}");
+    }
+}
