@@ -35,7 +35,7 @@ ROOMS = {
     "__init__": {"_core", "errors", "contract", "agent", "wire", "bridge"},
 }
 # Private files beside a room that is one file.
-PARTS = {"_raw_answers": "testing", "_raw_peer": "testing"}
+PARTS = {"_raw_answers": "testing", "_raw_peer": "testing", "_scripted_model": "testing"}
 SDK = {"mcp", "mcp_types"}
 SDK_ROOMS = {"wire", "bridge", "_sdk", "adapters"}
 RUN_TIME = {"pydantic", "pydantic_core", "orjson", "anyio"}

@@ -22,7 +22,20 @@ from toolwire.agent.model import (
     Usage,
 )
 
-__all__ = ["Call", "Fail", "MaxTokens", "RecordedRequest", "Say", "SayThenFail", "Script", "Think", "ToolCalls", "Turn", "golden"]
+__all__ = [
+    "Call",
+    "Fail",
+    "MaxTokens",
+    "Raw",
+    "RecordedRequest",
+    "Say",
+    "SayThenFail",
+    "Script",
+    "Think",
+    "ToolCalls",
+    "Turn",
+    "golden",
+]
 
 _USAGE = Usage(10, 5)
 

@@ -1,4 +1,4 @@
-r"""For tests: `RawServer`, a stdio MCP server in its own process that speaks exactly the bytes it is given.
+r"""For tests: `RawServer`, a stdio MCP server in its own process that speaks exactly the bytes it is given; and `Script`, a model.
 
 What a real server can get wrong is written down as answers, and nothing here corrects it:
 
@@ -52,16 +52,42 @@ from toolwire._raw_answers import (
     wait_for,
 )
 from toolwire._raw_peer import Request
+from toolwire._scripted_model import (
+    Call,
+    Fail,
+    MaxTokens,
+    Raw,
+    RecordedRequest,
+    Say,
+    SayThenFail,
+    Script,
+    Think,
+    ToolCalls,
+    Turn,
+    golden,
+)
 
 __all__ = [
     "Answer",
+    "Call",
+    "Fail",
     "Launch",
+    "MaxTokens",
+    "Raw",
     "RawServer",
+    "RecordedRequest",
+    "Say",
+    "SayThenFail",
+    "Script",
     "Steps",
+    "Think",
+    "ToolCalls",
+    "Turn",
     "close_stdin",
     "close_stdout",
     "die",
     "error",
+    "golden",
     "ignore_sigterm",
     "later",
     "linger",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import anyio
+
 from toolwire.agent.model import (
     CallEvent,
     Finish,
@@ -44,8 +46,9 @@ async def ask(model: Model, request: ModelRequest, tell: Callable[[str, str], No
     calls: list[ToolCallPart] = []
     ids: set[str] = set()
     finish: Finish | None = None
+    stream = model.stream(request)
     try:
-        async for event in model.stream(request):
+        async for event in stream:
             if finish is not None:
                 raise _breach("an event after finish" if not isinstance(event, Finish) else "two finishes")
             match event:
@@ -70,6 +73,12 @@ async def ask(model: Model, request: ModelRequest, tell: Callable[[str, str], No
         raise
     except Exception as error:
         raise ModelError(f"model stream: {error}") from error
+    finally:
+        # A generator that is left early still holds the provider's connection.
+        close = getattr(stream, "aclose", None)
+        if close is not None:
+            with anyio.CancelScope(shield=True):
+                await close()
     if finish is None:
         raise _breach("no finish")
     parts: list[MessagePart] = []
