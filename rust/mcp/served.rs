@@ -1,5 +1,7 @@
 //! The serving side of `tools/call`: what a call must look like to be certain, and the answer's bytes.
 
+use std::ops::Range;
+
 use crate::json::text::{decode, quote};
 use crate::json::walk::Members;
 use crate::json::write::paste;
@@ -7,25 +9,25 @@ use crate::json::write::paste;
 /// What reserved members of a `_meta` begin with.
 const RESERVED: &[u8] = b"io.modelcontextprotocol/";
 
-/// A call with nothing in it that could end differently elsewhere. Slices are of the params' text.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Call<'a> {
+/// A call with nothing in it that could end differently elsewhere. Spans are of the text that its params stand in.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Call {
     pub name: String,
     /// The arguments' object; `None` where they are absent or null.
-    pub arguments: Option<&'a [u8]>,
-    pub meta: Option<&'a [u8]>,
+    pub arguments: Option<Range<usize>>,
+    pub meta: Option<Range<usize>>,
     /// The reserved members of `_meta`, as they would be pasted.
     pub envelope: Vec<u8>,
     /// The progress token's JSON.
-    pub token: Option<&'a [u8]>,
+    pub token: Option<Range<usize>>,
 }
 
-/// Reads the judged params of a `tools/call`. `None` for anything that the SDK might see otherwise: members beside
-/// `name`, `arguments` and `_meta`, repeated ones, values of other kinds.
+/// Reads the judged params of a `tools/call`, which stand at `start`. `None` for anything that the SDK might see
+/// otherwise: members beside `name`, `arguments` and `_meta`, repeated ones, values of other kinds.
 #[must_use]
-pub fn call(params: &[u8]) -> Option<Call<'_>> {
+pub fn call(text: &[u8], start: usize) -> Option<Call> {
     let (mut name, mut arguments, mut meta) = (None, None, None);
-    let mut members = Members::new(params, 0);
+    let mut members = Members::new(text, start);
     while let Some((member, start)) = members.next() {
         let slot = match member {
             b"name" => &mut name,
@@ -33,47 +35,45 @@ pub fn call(params: &[u8]) -> Option<Call<'_>> {
             b"_meta" => &mut meta,
             _ => return None,
         };
-        let value = &params[start..members.extent().end];
-        if slot.replace(value).is_some() {
+        if slot.replace(start..members.extent().end).is_some() {
             return None;
         }
     }
-    let name = match name? {
+    let name = match &text[name?] {
         [b'"', inner @ .., b'"'] => decode(inner).into_owned(),
         _ => return None,
     };
     let arguments = match arguments {
-        Some(value) if value[0] == b'{' => Some(value),
-        None | Some(b"null") => None,
-        Some(_) => return None,
+        Some(span) if text[span.start] == b'{' => Some(span),
+        Some(span) if &text[span.clone()] != b"null" => return None,
+        _ => None,
     };
     let mut call = Call {
         name,
         arguments,
         meta,
-        envelope: Vec::new(),
-        token: None,
+        ..Call::default()
     };
-    if let Some(meta) = meta {
-        if meta[0] != b'{' {
-            return None;
-        }
-        read_meta(meta, &mut call)?;
-    }
+    read_meta(text, &mut call)?;
     Some(call)
 }
 
-fn read_meta<'a>(meta: &'a [u8], call: &mut Call<'a>) -> Option<()> {
-    let mut members = Members::new(meta, 0);
+fn read_meta(text: &[u8], call: &mut Call) -> Option<()> {
+    let Some(meta) = &call.meta else { return Some(()) };
+    if text[meta.start] != b'{' {
+        return None;
+    }
+    let mut members = Members::new(text, meta.start);
     while let Some((member, start)) = members.next() {
-        let value = &meta[start..members.extent().end];
+        let span = start..members.extent().end;
+        let value = &text[span.clone()];
         if member.contains(&b'\\') {
             // A name that is written with escapes could be any of those below.
             return None;
         }
         if member == b"progressToken" {
             let plain = value[0] == b'"' || value.iter().all(u8::is_ascii_digit);
-            if !plain || call.token.replace(value).is_some() {
+            if !plain || call.token.replace(span).is_some() {
                 return None;
             }
         } else if member.starts_with(RESERVED) {
@@ -91,24 +91,15 @@ fn read_meta<'a>(meta: &'a [u8], call: &mut Call<'a>) -> Option<()> {
 
 /// The reserved members of the `_meta` in a request's judged params; `None` where their names can't be told for certain.
 #[must_use]
-pub fn reserved(params: &[u8]) -> Option<Vec<u8>> {
-    let mut members = Members::new(params, 0);
-    let mut meta = None;
+pub fn reserved(text: &[u8], start: usize) -> Option<Vec<u8>> {
+    let mut call = Call::default();
+    let mut members = Members::new(text, start);
     while let Some((name, start)) = members.next() {
         if name == b"_meta" {
-            meta = Some(&params[start..members.extent().end]);
+            call.meta = Some(start..members.extent().end);
         }
     }
-    let mut call = Call {
-        name: String::new(),
-        arguments: None,
-        meta,
-        envelope: Vec::new(),
-        token: None,
-    };
-    if let Some(meta) = meta {
-        read_meta(meta, &mut call)?;
-    }
+    read_meta(text, &mut call)?;
     Some(call.envelope)
 }
 
@@ -123,29 +114,27 @@ pub struct Facts<'a> {
     pub stamp: Option<&'a [u8]>,
 }
 
-/// A result with one text block.
-#[must_use]
-pub fn text_result(text: &str, facts: Facts<'_>) -> Vec<u8> {
-    let mut out = Vec::with_capacity(text.len() + facts.structured.map_or(0, <[u8]>::len) + 192);
+/// Writes a result with one text block.
+pub fn text_result(text: &str, facts: Facts<'_>, out: &mut Vec<u8>) {
+    out.reserve(text.len() + facts.structured.map_or(0, <[u8]>::len) + facts.stamp.map_or(0, <[u8]>::len) + 192);
     out.extend_from_slice(b"{\"content\":[{\"type\":\"text\",\"text\":");
-    quote(text, &mut out);
+    quote(text, out);
     out.extend_from_slice(b"}]");
-    finish(out, facts)
+    finish(out, facts);
 }
 
-/// A result with the blocks of `content`, a JSON array.
-#[must_use]
-pub fn content_result(content: &[u8], facts: Facts<'_>) -> Vec<u8> {
-    let mut out = Vec::with_capacity(content.len() + facts.structured.map_or(0, <[u8]>::len) + 192);
+/// Writes a result with the blocks of `content`, a JSON array.
+pub fn content_result(content: &[u8], facts: Facts<'_>, out: &mut Vec<u8>) {
+    out.reserve(content.len() + facts.structured.map_or(0, <[u8]>::len) + facts.stamp.map_or(0, <[u8]>::len) + 192);
     out.extend_from_slice(b"{\"content\":");
-    paste(content, &mut out);
-    finish(out, facts)
+    paste(content, out);
+    finish(out, facts);
 }
 
-fn finish(mut out: Vec<u8>, facts: Facts<'_>) -> Vec<u8> {
+fn finish(out: &mut Vec<u8>, facts: Facts<'_>) {
     if let Some(value) = facts.structured {
         out.extend_from_slice(b",\"structuredContent\":");
-        paste(value, &mut out);
+        paste(value, out);
     }
     out.extend_from_slice(if facts.is_error {
         b",\"isError\":true"
@@ -159,7 +148,7 @@ fn finish(mut out: Vec<u8>, facts: Facts<'_>) -> Vec<u8> {
     if meta.is_some() || facts.stamp.is_some() {
         out.extend_from_slice(b",\"_meta\":{");
         if let Some(meta) = meta {
-            paste(meta, &mut out);
+            paste(meta, out);
         }
         if let Some(stamp) = facts.stamp {
             if meta.is_some() {
@@ -171,7 +160,6 @@ fn finish(mut out: Vec<u8>, facts: Facts<'_>) -> Vec<u8> {
         out.push(b'}');
     }
     out.push(b'}');
-    out
 }
 
 /// The members of a `_meta` object but its server stamp, as they would be pasted.
@@ -195,16 +183,16 @@ pub fn meta_members(meta: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The line that answers a request; `member` is `result` or `error`.
+/// The line that answers a request; `member` is `result` or `error`, and `value` writes what it is.
 #[must_use]
-pub fn answer(id: &[u8], member: &str, value: &[u8]) -> Vec<u8> {
-    let mut line = Vec::with_capacity(value.len() + id.len() + 48);
+pub fn answer(id: &[u8], member: &str, value: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
+    let mut line = Vec::with_capacity(id.len() + 320);
     line.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
     line.extend_from_slice(id);
     line.extend_from_slice(b",\"");
     line.extend_from_slice(member.as_bytes());
     line.extend_from_slice(b"\":");
-    paste(value, &mut line);
+    value(&mut line);
     line.extend_from_slice(b"}\n");
     line
 }
@@ -217,9 +205,10 @@ mod tests {
     fn a_certain_call_is_read_by_span() {
         let params = br#"{"arguments":{"x":1.50},"name":"n\u0061","_meta":{"progressToken":7,"k":null,
             "io.modelcontextprotocol/protocolVersion":"2026-07-28"}}"#;
-        let read = call(params).unwrap_or_else(|| panic!("declined"));
+        let read = call(params, 0).unwrap_or_else(|| panic!("declined"));
+        let part = |span: Option<Range<usize>>| span.map(|span| &params[span]);
         assert_eq!(
-            (read.name.as_str(), read.arguments, read.token),
+            (read.name.as_str(), part(read.arguments), part(read.token)),
             ("na", Some(&br#"{"x":1.50}"#[..]), Some(&b"7"[..]))
         );
         assert_eq!(
@@ -227,7 +216,7 @@ mod tests {
             br#""io.modelcontextprotocol/protocolVersion":"2026-07-28""#
         );
         assert_eq!(
-            call(br#"{"name":"a","arguments":null}"#).and_then(|read| read.arguments),
+            call(br#"{"name":"a","arguments":null}"#, 0).and_then(|read| read.arguments),
             None
         );
     }
@@ -248,7 +237,7 @@ mod tests {
             "[]",
             "null",
         ] {
-            assert_eq!(call(params.as_bytes()), None, "{params}");
+            assert_eq!(call(params.as_bytes(), 0), None, "{params}");
         }
     }
 
@@ -259,8 +248,9 @@ mod tests {
             ..Facts::default()
         };
         assert_eq!(
-            String::from_utf8_lossy(&text_result("a\"b", facts)),
-            r#"{"content":[{"type":"text","text":"a\"b"}],"structuredContent":{"a":1.50},"isError":false}"#
+            String::from_utf8_lossy(&answer(b"1", "result", |out| text_result("a\"b", facts, out))),
+            "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"a\\\"b\"}],\
+             \"structuredContent\":{\"a\":1.50},\"isError\":false}}\n"
         );
         let facts = Facts {
             is_error: true,
@@ -269,7 +259,7 @@ mod tests {
             structured: None,
         };
         assert_eq!(
-            String::from_utf8_lossy(&answer(b"\"x\"", "result", &content_result(b"[]", facts))),
+            String::from_utf8_lossy(&answer(b"\"x\"", "result", |out| content_result(b"[]", facts, out))),
             "{\"jsonrpc\":\"2.0\",\"id\":\"x\",\"result\":{\"content\":[],\"isError\":true,\"resultType\":\"complete\",\
              \"_meta\":{\"k\":1,\"io.modelcontextprotocol/serverInfo\":{\"name\":\"s\"}}}}\n"
         );

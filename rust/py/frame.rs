@@ -29,6 +29,15 @@ impl Inbound {
         // A panic inside a feed leaves the state usable: at worst one line is lost.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    fn frames(&self, py: Python<'_>, chunk: &[u8]) -> Vec<inbound::Frame> {
+        // A chunk is small, but it may end a line that is not.
+        if chunk.len() >= DETACH {
+            py.detach(|| self.state().feed(chunk))
+        } else {
+            self.state().feed(chunk)
+        }
+    }
 }
 
 #[pymethods]
@@ -41,13 +50,17 @@ impl Inbound {
 
     /// The frames that `chunk` completes, in order.
     fn feed(&self, py: Python<'_>, chunk: PyBackedBytes) -> Vec<Frame> {
-        // A chunk is small, but it may end a line that is not.
-        let frames = if chunk.len() >= DETACH {
-            py.detach(|| self.state().feed(&chunk))
-        } else {
-            self.state().feed(&chunk)
+        self.frames(py, &chunk).into_iter().map(Frame).collect()
+    }
+
+    /// The same, with each `tools/call` that is certain to end the same on either lane as a `ServedCall`.
+    fn feed_calls(&self, py: Python<'_>, chunk: PyBackedBytes) -> PyResult<Vec<Py<PyAny>>> {
+        let frames = self.frames(py, &chunk).into_iter();
+        let item = |frame| match ServedCall::of(&frame) {
+            Some(call) => ServedCall::new(frame, call).into_py_any(py),
+            None => Frame(frame).into_py_any(py),
         };
-        frames.into_iter().map(Frame).collect()
+        frames.map(item).collect()
     }
 
     /// The stream has ended: the frames that are complete without a newline.
@@ -89,7 +102,7 @@ impl Inbound {
 
 /// One message: its kind, its id, its parts as bytes.
 #[pyclass(frozen, module = "toolwire._core")]
-pub struct Frame(inbound::Frame);
+pub struct Frame(pub inbound::Frame);
 
 impl Frame {
     fn part<'py>(&self, py: Python<'py>, span: Option<&std::ops::Range<usize>>) -> Option<Bound<'py, PyBytes>> {
@@ -239,24 +252,13 @@ impl Frame {
         self.part(py, self.0.envelope.id_span.as_ref())
     }
 
-    /// This request as a `tools/call` that is certain to end the same on either lane; `None` for any other.
-    fn served_call(&self, py: Python<'_>) -> Option<ServedCall> {
-        let (envelope, text) = (&self.0.envelope, &self.0.text[..]);
-        let certain = envelope.kind == Kind::Request && envelope.plain && !envelope.lone_surrogate;
-        let (method, id) = (envelope.method.clone()?, envelope.id_span.clone()?);
-        if !certain || &text[method] != b"\"tools/call\"" || !plain_id(&text[id.clone()]) {
-            return None;
-        }
-        ServedCall::read(py, &text[id], &text[envelope.params.clone()?])
-    }
-
     /// The reserved members of this request's `_meta`, as one text to compare; `None` where they can't be told for certain.
     fn reserved(&self) -> Option<Vec<u8>> {
         self.0
             .envelope
             .params
             .clone()
-            .map_or_else(|| Some(Vec::new()), |span| served::reserved(&self.0.text[span]))
+            .map_or_else(|| Some(Vec::new()), |span| served::reserved(&self.0.text, span.start))
     }
 
     /// The arguments of this `tools/call`, wherever they stand in its params.
@@ -298,12 +300,6 @@ impl Frame {
                 ))
             })
     }
-}
-
-/// A string, or digits with at most a sign: every JSON-RPC library reads the same id.
-fn plain_id(id: &[u8]) -> bool {
-    let digits = id.strip_prefix(b"-").unwrap_or(id);
-    id[0] == b'"' || (digits.iter().all(u8::is_ascii_digit) && digits.len() <= 18)
 }
 
 /// Where the result starts in a message that is no JSON.

@@ -63,7 +63,8 @@ pub fn check_arguments(py: Python<'_>, arguments: Text) -> PyResult<Bound<'_, Py
     Ok(PyBytes::new(py, &checked(py, arguments.as_ref())?))
 }
 
-fn checked<'a>(py: Python<'_>, arguments: &'a [u8]) -> PyResult<Cow<'a, [u8]>> {
+/// `check_arguments`, for whoever stands in the core already.
+pub fn checked<'a>(py: Python<'_>, arguments: &'a [u8]) -> PyResult<Cow<'a, [u8]>> {
     let checked = if arguments.len() > DETACH {
         py.detach(|| call::check(arguments))
     } else {

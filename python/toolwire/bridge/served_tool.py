@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from typing import Any
 
 import anyio
@@ -13,9 +15,50 @@ from toolwire.contract.local_tool import LocalDefinition
 from toolwire.contract.output import ToolOutput
 from toolwire.contract.tool_object import Tool
 from toolwire.errors import ToolError, ToolFailure, quoted
-from toolwire.wire.server import ServedRequest
+from toolwire.wire.server import ServerWire
 
 __all__ = ["ServedTool"]
+
+
+TextForm = Callable[[str, bytes | None, bool, bytes | None], bytes]
+"""Makes an answer of text, structured value, whether it is an error, and the server's stamp."""
+ContentForm = Callable[[bytes, bytes | None, bool, bytes | None, bytes | None], bytes]
+"""The same of blocks, with the result's `_meta` before the stamp."""
+
+
+class ExpressRequest(Request):
+    """The request of a call on the express lane: its facts are read when somebody asks for them."""
+
+    __slots__ = ("_call", "_wire")
+
+    auth = None
+    sdk_context = None
+
+    def __init__(self, wire: ServerWire, call: _core.ServedCall) -> None:
+        self._wire = wire
+        self._call = call
+
+    @property
+    def request_id(self) -> int | str:  # type: ignore[override]  # read only here
+        identifier: int | str = json.loads(self._call.id_json)
+        return identifier
+
+    @property
+    def lifespan(self) -> Any:
+        return self._wire.lifespan
+
+    @property
+    def meta_json(self) -> bytes | None:  # type: ignore[override]  # the same
+        return self._call.meta
+
+    @property
+    def wants_progress(self) -> bool:
+        """The client asked to be told of progress."""
+        return self._call.token is not None
+
+    async def report_progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
+        """Tells the client how far the call is, if it asked to be told."""
+        self._wire.progress(self._call, progress, total, message)
 
 
 class ServedTool:
@@ -52,64 +95,54 @@ class ServedTool:
             definition.meta,
         ).text
 
-    async def run(self, request: ServedRequest, /) -> bytes:
-        """One call on the express lane."""
-        wire, token = request.wire, request.token
-
-        async def report(progress: float, total: float | None, message: str | None) -> None:
-            if token is not None:
-                wire.progress(token, progress, total, message)
-
-        serving.set(
-            Request(
-                request_id=request.request_id,
-                lifespan=wire.lifespan,
-                meta_json=request.meta,
-                report=report if token is not None else None,
-            )
-        )
-        return await self.result(request.arguments or b"{}", request.stamp)
+    async def run(self, wire: ServerWire, call: _core.ServedCall, stamp: bytes | None, /) -> bytes:
+        """One call on the express lane: the line that answers it."""
+        serving.set(ExpressRequest(wire, call))
+        return await self._outcome(call.arguments or b"{}", stamp, call.text_answer, call.content_answer)
 
     async def result(self, arguments: bytes, stamp: bytes | None) -> bytes:
         """The result of one call as JSON: with `stamp` as a 2026-07-28 session has it, without as the handshake eras do.
 
         Raises only cancellation and KeyboardInterrupt.
         """
+        return await self._outcome(arguments, stamp, _core.text_result, _core.content_result)
+
+    async def _outcome(self, arguments: bytes, stamp: bytes | None, text: TextForm, content: ContentForm) -> bytes:
         try:
             if self._turn is None:
                 output = await self._caller.call(self.tool, arguments)
             else:
                 async with self._turn:
                     output = await self._caller.call(self.tool, arguments)
-            return self._success(output, stamp)
+            return self._success(output, stamp, text, content)
         except ToolError as error:
-            return _failure(error, stamp)
+            return _failure(error, stamp, text, content)
         except Exception as error:
-            return _core.text_result(_sendable(str(error) or type(error).__name__), None, True, stamp)
+            return text(_sendable(str(error) or type(error).__name__), None, True, stamp)
         except (anyio.get_cancelled_exc_class(), KeyboardInterrupt, GeneratorExit):
             raise
         except BaseException as error:
             # SystemExit, a panic of a Rust extension: the server lives on.
-            return _core.text_result(_sendable(f"tool {quoted(self.name)} panicked: {error}"), None, True, stamp)
+            return text(_sendable(f"tool {quoted(self.name)} panicked: {error}"), None, True, stamp)
 
-    def _success(self, output: ToolOutput, stamp: bytes | None) -> bytes:
+    def _success(self, output: ToolOutput, stamp: bytes | None, text: TextForm, content: ContentForm) -> bytes:
         if not isinstance(output, LocalOutput):
             result = output._result
             structured = _carried(result.structured, stamp)
-            return _core.content_result(result.content or b"[]", structured, False, result.meta, stamp)
+            return content(result.content or b"[]", structured, False, result.meta, stamp)
         structured = output.structured
         if self._promises:
             structured = self._promised(output)
             if structured is None:
-                text = (
+                breach = (
                     f"tool {quoted(self.name)} advertised an output schema, so its result must be JSON; got non-JSON text"
                 )
-                return _core.text_result(text, None, True, stamp)
+                return text(breach, None, True, stamp)
         structured = _carried(structured, stamp)
         if output.plain:
-            return _core.text_result(output.text, structured, False, stamp)
-        content = b"[" + b",".join(block_json(part) for part in output.parts) + b"]"
-        return _core.content_result(content, structured, False, None, stamp)
+            return text(output.text, structured, False, stamp)
+        blocks = b"[" + b",".join(block_json(part) for part in output.parts) + b"]"
+        return content(blocks, structured, False, None, stamp)
 
     def _promised(self, output: LocalOutput) -> bytes | None:
         """The structured value that the output schema owes: the output's own, or its text where that is JSON."""
@@ -136,15 +169,15 @@ def _is_object_schema(schema: bytes) -> bool:
     return True
 
 
-def _failure(error: ToolError, stamp: bytes | None) -> bytes:
+def _failure(error: ToolError, stamp: bytes | None, text: TextForm, content: ContentForm) -> bytes:
     output: Any = error.output if isinstance(error, ToolFailure) else None
     if output is None or isinstance(output, LocalOutput):
-        return _core.text_result(_sendable(str(error)), None, True, stamp)
+        return text(_sendable(str(error)), None, True, stamp)
     result = output._result
-    content = result.content or b"[]"
-    if content == b"[]" and result.structured is None:
-        return _core.text_result(_sendable(str(error)), None, True, stamp)
-    return _core.content_result(content, _carried(result.structured, stamp), True, result.meta, stamp)
+    blocks = result.content or b"[]"
+    if blocks == b"[]" and result.structured is None:
+        return text(_sendable(str(error)), None, True, stamp)
+    return content(blocks, _carried(result.structured, stamp), True, result.meta, stamp)
 
 
 def _sendable(text: str) -> str:

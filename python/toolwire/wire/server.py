@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from contextvars import ContextVar
 from typing import Any, Protocol
 
@@ -19,7 +18,6 @@ import anyio.abc
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.shared.message import SessionMessage
 from mcp_types import (
-    CONNECTION_CLOSED,
     INTERNAL_ERROR,
     INVALID_REQUEST,
     PARSE_ERROR,
@@ -33,42 +31,15 @@ from pydantic_core import to_json
 from toolwire import _core
 from toolwire.wire.channel import HeldChannel
 from toolwire.wire.limits import KNOWN_ENVELOPES, QUEUED_BYTES, SDK_BACKLOG, SERVED_AT_ONCE
+from toolwire.wire.served_calls import Queue, ServedCalls, Tool
 from toolwire.wire.sdk_lane import SdkWriteStream, message_of, request_key
 
-__all__ = ["Answered", "Kept", "ServedRequest", "ServerWire", "Service", "current_wire"]
+__all__ = ["Kept", "ServerWire", "Service", "current_wire"]
 
 Key = int | str
 
 current_wire: ContextVar[ServerWire | None] = ContextVar("toolwire.server_wire", default=None)
 """The wire that the running server serves on: how the SDK lane's handlers find the bytes that the SDK did not keep."""
-
-
-class ServedRequest:
-    """One `tools/call` on the express lane. `stamp` is the server's own on a session of 2026-07-28."""
-
-    __slots__ = ("arguments", "id_json", "key", "meta", "stamp", "token", "wire")
-
-    def __init__(self, wire: ServerWire, call: _core.ServedCall, stamp: bytes | None) -> None:
-        self.wire = wire
-        self.id_json = call.id_json
-        self.arguments = call.arguments
-        self.meta = call.meta
-        self.token = call.token
-        self.stamp = stamp
-        self.key = request_key(json.loads(call.id_json))
-
-    @property
-    def request_id(self) -> Key:
-        """The client's id."""
-        identifier: Key = json.loads(self.id_json)
-        return identifier
-
-
-class Tool(Protocol):
-    """A tool that can be served here."""
-
-    def run(self, request: ServedRequest, /) -> Awaitable[bytes]:
-        """The result's JSON. Raises Answered to answer with an error instead; contains every other failure."""
 
 
 class Service(Protocol):
@@ -83,14 +54,6 @@ class Service(Protocol):
     @property
     def stamp(self) -> bytes:
         """The server's own description, as a 2026-07-28 result carries it."""
-
-
-class Answered(Exception):  # noqa: N818 - it is an answer
-    """A call that is answered with a JSON-RPC error."""
-
-    def __init__(self, code: int, message: str) -> None:
-        super().__init__(message)
-        self.error = to_json({"code": code, "message": message})
 
 
 class Kept:
@@ -130,9 +93,8 @@ class ServerWire:
         self.streams = (self._read_stream, SdkWriteStream(self, self._send))
         self.kept: dict[Key, Kept] = {}
         self._asked: set[Key] = set()
-        self._running: dict[Key, Any] = {}
-        self._waiting: deque[tuple[Key, int, Callable[[], None]]] = deque()
-        self._waiting_bytes = 0
+        self._calls = ServedCalls(self, tasks, channel.write, self._finished)
+        self._queue = Queue()
         self._known: set[bytes] = set()
         self._initialized = False
         self._handshake = False
@@ -149,16 +111,17 @@ class ServerWire:
 
     def received(self, chunk: bytes, /) -> None:
         """Bytes of the client."""
-        certain = self._open and self.has_lifespan and self._service.certain()
-        for frame in self._inbound.feed(chunk):
-            if certain:
-                call = frame.served_call()
-                if call is not None and self._is_open(call.envelope):
-                    tool = self._service.find(call.name)
-                    if tool is not None:
-                        self._accept(call, tool)
-                        continue
-            self._route(frame)
+        if self._open and self.has_lifespan and self._service.certain():
+            for item in self._inbound.feed_calls(chunk):
+                if isinstance(item, _core.Frame):
+                    self._route(item)
+                elif self._is_open(item.envelope) and (tool := self._service.find(item.name)) is not None:
+                    self._accept(item, tool)
+                else:
+                    self._route(item.frame())
+        else:
+            for frame in self._inbound.feed(chunk):
+                self._route(frame)
         if self._channel.unwritten > QUEUED_BYTES:
             # A client that never reads has to wait: nothing else bounds what it is owed.
             self._channel.pause()
@@ -172,92 +135,42 @@ class ServerWire:
     def writable(self) -> None:
         """The client reads again."""
         self._channel.resume()
-        self._start_waiting()
+        self._finished()
 
     def _is_open(self, envelope: bytes) -> bool:
-        return envelope in self._known if envelope else self._handshake
+        return envelope in self._known if envelope else self.handshake
 
     def _end(self) -> None:
         if self._ended:
             return
         self._ended = True
-        self._waiting.clear()
-        for handle in list(self._running.values()):
-            handle.cancel()
+        self._queue.clear()
+        self._calls.end()
         self._to_sdk.close()
         self.closed.set()
 
-    # Express
-
-    def _accept(self, call: _core.ServedCall, tool: Tool) -> None:
-        request = ServedRequest(self, call, self._service.stamp if call.envelope else None)
-        self.express_calls += 1
-        if self._waiting or self._busy():
-            size = len(call.arguments or b"") + 256
-            self._queue(request.key, size, lambda: self._start(request, tool), request.id_json)
-        else:
-            self._start(request, tool)
-
-    def _start(self, request: ServedRequest, tool: Tool) -> None:
-        if self._tasks is None:
-            task = asyncio.get_running_loop().create_task(self._serve(request, tool))
-            self._running[request.key] = task
-        else:
-            scope = anyio.CancelScope()
-            self._running[request.key] = scope
-            self._tasks.start_soon(self._serve_in, scope, request, tool)
-
-    async def _serve_in(self, scope: anyio.CancelScope, request: ServedRequest, tool: Tool) -> None:
-        with scope:
-            await self._serve(request, tool)
-
-    async def _serve(self, request: ServedRequest, tool: Tool) -> None:
-        try:
-            line = _core.answer(request.id_json, await tool.run(request))
-        except Answered as answered:
-            line = _core.answer_error(request.id_json, answered.error)
-        except BaseException as error:
-            self._finish(request)
-            if self._ended and isinstance(error, anyio.get_cancelled_exc_class()):
-                closed = {"code": CONNECTION_CLOSED, "message": "Connection closed"}
-                self._channel.write(_core.answer_error(request.id_json, to_json(closed)))
-            raise
-        self._channel.write(line)
-        self._finish(request)
-
-    def _finish(self, request: ServedRequest) -> None:
-        self._running.pop(request.key, None)
-        if self._waiting:
-            self._start_waiting()
-
     # The bound on what runs at once: only requests wait, never an answer or a notification
 
-    def _busy(self) -> bool:
-        return len(self._running) + len(self.kept) >= self._at_once or self._channel.full
+    def _accept(self, call: _core.ServedCall, tool: Tool) -> None:
+        stamp = self._service.stamp if call.envelope else None
+        self.express_calls += 1
+        if self._queue or self._busy():
+            self._put(call.key, call.size, lambda: self._calls.start(call, tool, stamp), call.id_json)
+        else:
+            self._calls.start(call, tool, stamp)
 
-    def _queue(self, key: Key, size: int, start: Callable[[], None], id_json: bytes) -> None:
-        if self._waiting_bytes + size > QUEUED_BYTES:
+    def _busy(self) -> bool:
+        return len(self._calls) + len(self.kept) >= self._at_once or self._channel.full
+
+    def _put(self, key: Key, size: int, start: Callable[[], object], id_json: bytes) -> None:
+        if not self._queue.put(key, size, start):
             busy = {"code": INTERNAL_ERROR, "message": "the server has too many requests waiting: try again later"}
             self._channel.write(_core.answer_error(id_json, to_json(busy)))
-            return
-        self._waiting.append((key, size, start))
-        self._waiting_bytes += size
 
-    def _start_waiting(self) -> None:
-        while self._waiting and not self._ended and not self._busy():
-            _, size, start = self._waiting.popleft()
-            self._waiting_bytes -= size
-            start()
-
-    def _cancel(self, key: Key) -> None:
-        for index, (waiting, size, _) in enumerate(self._waiting):
-            if waiting == key:
-                del self._waiting[index]
-                self._waiting_bytes -= size
-                return
-        handle = self._running.get(key)
-        if handle is not None:
-            handle.cancel()
+    def _finished(self) -> None:
+        """There may be room again."""
+        while self._queue and not self._ended and not self._busy():
+            self._queue.start_next()
 
     # The SDK lane, inward
 
@@ -265,9 +178,9 @@ class ServerWire:
         kind = frame.kind
         if kind == "request":
             id_json = frame.id_json or b"null"
-            if self._waiting or self._busy():
+            if self._queue or self._busy():
                 key = request_key(json.loads(id_json))
-                self._queue(key, len(frame.text), lambda: self._hand_over(frame), id_json)
+                self._put(key, len(frame.text), lambda: self._hand_over(frame), id_json)
             else:
                 self._hand_over(frame)
         elif kind == "notification":
@@ -302,15 +215,17 @@ class ServerWire:
             params = json.loads(frame.params or b"{}")
             identifier = params.get("requestId") if isinstance(params, dict) else None
             if isinstance(identifier, int | str):
-                self._cancel(request_key(identifier))
-                self.kept.pop(request_key(identifier), None)
+                key = request_key(identifier)
+                if not self._queue.cancel(key):
+                    self._calls.cancel(key)
+                    self.kept.pop(key, None)
 
     def _broken(self, frame: _core.Frame) -> None:
         """A message that can't be read ends what it names: a request of the client's, or one of ours that it answers."""
         fault = (frame.fault or "").replace("the server", "the client", 1)
         key = frame.answers if frame.answers >= 0 else frame.id
         if key in self._asked:
-            self._asked.discard(key)  # type: ignore[arg-type]  # `in` has just shown that it is no None
+            self._asked.discard(key)
             error = ErrorData(code=INTERNAL_ERROR, message=fault)
             self._deliver(SessionMessage(JSONRPCError(jsonrpc="2.0", id=key, error=error)))
         elif key is not None and key != -1:
@@ -335,7 +250,7 @@ class ServerWire:
             kept = self.kept.pop(key, None) if key is not None else None
             if kept is not None:
                 self._channel.write(self._answer_of(kept, message))
-                self._start_waiting()
+                self._finished()
                 return
         elif isinstance(message, JSONRPCRequest):
             self._asked.add(request_key(message.id))
@@ -370,8 +285,11 @@ class ServerWire:
             body["params"] = params
         self._channel.write(to_json(body) + b"\n")
 
-    def progress(self, token: bytes, progress: float, total: float | None, message: str | None) -> None:
-        """Tells the client of a call's progress, under the token that it gave."""
+    def progress(self, call: _core.ServedCall, progress: float, total: float | None, message: str | None) -> None:
+        """Tells the client of a call's progress, if it gave a token, and until the call is over."""
+        token = call.token
+        if token is None or call not in self._calls:
+            return
         facts = {"progress": progress, "total": total, "message": message}
         rest = to_json({name: value for name, value in facts.items() if value is not None})
         self._channel.write(
@@ -406,6 +324,7 @@ class ServerWire:
         self._end()
         self._read_stream.close()
         with anyio.CancelScope(shield=True):
+            await self._calls.wait()
             await self._channel.aclose()
 
 
