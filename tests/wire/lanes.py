@@ -1,0 +1,106 @@
+"""What the framing and envelope tests share: one raw server that is asked on both lanes, and what a good answer is.
+
+The four requests: the SDK's own handshake (`initialize` or `server/discover`) and `prompts/get`, and toolwire's
+`tools/list` and `tools/call` on the express lane.
+"""
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import anyio
+import mcp_types as types
+
+import toolwire
+from toolwire.testing import Answer, RawServer
+from toolwire.wire.client import ClientWire
+
+ERAS = ("2025-11-25", "2026-07-28")
+TOOL = b'{"name":"t","inputSchema":{"type":"object"}}'
+SERVER = b'{"name":"raw","version":"1"}'
+OPENINGS = {
+    "2025-11-25": (
+        "initialize",
+        b'{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"prompts":{}},"serverInfo":%s}' % SERVER,
+    ),
+    "2026-07-28": (
+        "server/discover",
+        b'{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{},"prompts":{}},"resultType":"complete",'
+        b'"ttlMs":0,"cacheScope":"private","_meta":{"io.modelcontextprotocol/serverInfo":%s}}' % SERVER,
+    ),
+}
+BODIES = {
+    "tools/list": b'{"tools":[%s],"resultType":"complete","ttlMs":0,"cacheScope":"private"}' % TOOL,
+    "tools/call": b'{"content":[{"type":"text","text":"ok"}],"resultType":"complete"}',
+    "prompts/get": b'{"messages":[{"role":"user","content":{"type":"text","text":"ok"}}],"resultType":"complete"}',
+}
+
+Spoil = Callable[[bytes], bytes]
+"""Makes of one good line, newline included, what a faulty server writes in its place."""
+
+
+def good(body: bytes) -> bytes:
+    return b'{"jsonrpc":"2.0","id":{id},"result":' + body + b"}\n"
+
+
+def opening(era: str, spoil: Spoil = bytes) -> dict[str, Answer]:
+    method, body = OPENINGS[era]
+    return {method: spoil(good(body))}
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """A live connection to a raw server, and a request for each lane."""
+
+    connection: toolwire.Connection
+    server: RawServer
+
+    @property
+    def wire(self) -> ClientWire:
+        assert self.connection.wire is not None
+        return self.connection.wire
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """The counters that are not zero, but for the count of frames."""
+        return {name: count for name, count in self.wire.counters.items() if count and name != "frames"}
+
+    async def listed(self) -> list[str]:
+        return [tool.name for tool in await toolwire.tools(self.connection)]
+
+    async def called(self, arguments: bytes = b"{}") -> str:
+        frame = await self.wire.express.send(
+            lambda number: (
+                b'{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"t","arguments":%s}}\n'
+                % (number, arguments)
+            ),
+            label=("t", "raw"),
+            timeout=None,
+        )
+        assert frame.kind == "result", frame.fault
+        return frame.call_result().render("default")
+
+    async def prompted(self) -> str:
+        result = await self.connection.session.get_prompt("p")
+        assert isinstance(result, types.GetPromptResult)
+        content = result.messages[0].content
+        assert isinstance(content, types.TextContent)
+        return content.text
+
+
+@asynccontextmanager
+async def lanes(
+    answers: Mapping[str, Any],
+    *,
+    era: str = ERAS[0],
+    within: float = 5,
+    peer: Mapping[str, Any] | None = None,
+    **options: Any,  # noqa: ANN401 - the keywords of connect
+) -> AsyncIterator[Lanes]:
+    """Connect without any deadline of its own, so that a hang fails the test; the server has ended afterwards."""
+    unbounded = {"connect_timeout": None, "list_timeout": None, "call_timeout": None}
+    with RawServer({**opening(era), **answers}, era=era, **(peer or {})) as server, anyio.fail_after(within):
+        async with toolwire.connect(server.argv, **{**unbounded, **options}) as connection:
+            yield Lanes(connection, server)
+        assert server.alive() == []
