@@ -15,7 +15,9 @@ mod _core {
     #[pymodule_export]
     use crate::py::accept::JsonError;
     #[pymodule_export]
-    use crate::py::frame::{Frame, Inbound, read_message, read_page, read_result};
+    use crate::py::frame::{Frame, read_message, read_page, read_result};
+    #[pymodule_export]
+    use crate::py::inbound::Inbound;
     #[pymodule_export]
     use crate::py::json::{
         check_arguments, check_output, compact, equal, fingerprint, members, parse_schema, quote, request,

@@ -43,7 +43,7 @@ pub fn equal(left: Text, right: Text) -> PyResult<bool> {
 
 /// The members of an object, each with its value's own bytes; of a repeated name the last. No object has none.
 #[pyfunction]
-pub fn members<'py>(py: Python<'py>, text: Text) -> PyResult<Bound<'py, PyDict>> {
+pub fn members(py: Python<'_>, text: Text) -> PyResult<Bound<'_, PyDict>> {
     let text = text.as_ref();
     let (start, _) = judged(text, usize::MAX)?;
     let out = PyDict::new(py);
@@ -106,7 +106,8 @@ pub fn request<'py>(py: Python<'py>, id: i64, method: &str, params: &[u8], meta:
 #[pyfunction]
 pub fn check_output(text: Text) -> PyResult<()> {
     let text = text.as_ref();
-    scan::document(text, DEPTH, &mut Nothing).map(|_| ()).map_err(|error| {
+    let judged = scan::checked(text).and_then(|_| scan::document(text, DEPTH, &mut Nothing));
+    judged.map(|_| ()).map_err(|error| {
         let place = json::place::path(text, error.offset);
         let place = if place.is_empty() {
             "the value".into()

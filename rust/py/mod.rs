@@ -7,6 +7,7 @@
 
 pub mod accept;
 pub mod frame;
+pub mod inbound;
 pub mod json;
 pub mod listing;
 pub mod result;

@@ -51,6 +51,12 @@ impl Inbound {
         frames
     }
 
+    /// Bytes of the line that has no newline yet.
+    #[must_use]
+    pub const fn kept(&self) -> usize {
+        self.lines.kept()
+    }
+
     /// The stream has ended: a last line counts when it is complete.
     pub fn finish(&mut self) -> Vec<Frame> {
         let mut frames = Vec::new();

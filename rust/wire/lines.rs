@@ -109,6 +109,12 @@ impl Lines {
         })
     }
 
+    /// Bytes kept of the line that has no newline yet.
+    #[must_use]
+    pub const fn kept(&self) -> usize {
+        self.partial.len()
+    }
+
     /// The stream has ended: what it left without a newline.
     pub fn finish(&mut self) -> Option<Line<'static>> {
         if let Some(drain) = self.drain.take() {
