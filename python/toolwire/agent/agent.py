@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import anyio
-import sniffio
 
 from toolwire.agent.dispatch import dispatch
 from toolwire.agent.events import OnEvent
@@ -26,6 +25,7 @@ from toolwire.contract.message import Message, ToolCallPart
 from toolwire.contract.output import ToolOutput
 from toolwire.contract.tool_object import Arguments, Tool, encoded
 from toolwire.errors import ToolwireError, quoted
+from toolwire.loops import no_loop_runs
 
 __all__ = ["Agent"]
 
@@ -173,9 +173,7 @@ class Agent:
             except BaseException as error:  # noqa: BLE001 - handed to the thread that waits
                 outcome.append(error)
 
-        try:
-            sniffio.current_async_library()
-        except sniffio.AsyncLibraryNotFoundError:
+        if no_loop_runs():
             work()
         else:
             thread = threading.Thread(target=work)

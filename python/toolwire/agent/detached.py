@@ -11,7 +11,8 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Generic, TypeVar
 
 import anyio
-import sniffio
+
+from toolwire.loops import on_asyncio
 
 __all__ = ["DeadlineReached", "Detached", "within"]
 
@@ -32,7 +33,7 @@ class Detached(Generic[Outcome]):
         self._scope = anyio.CancelScope()
         self._outcome: list[Outcome] = []
         self._failure: BaseException | None = None
-        if sniffio.current_async_library() == "asyncio":
+        if on_asyncio():
             task = asyncio.get_running_loop().create_task(self._run())
             _running.add(task)
             task.add_done_callback(_running.discard)

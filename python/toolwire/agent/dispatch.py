@@ -69,7 +69,7 @@ class ApprovalCase:
 
 def carrier(tool: Tool, strict: bool) -> Any:
     """Who carries the tool's calls: the strict form of a function where the agent wants strict input."""
-    caller: Any = tool._caller
+    caller: Any = tool.caller
     return caller.strict(tool.name) if strict and hasattr(caller, "strict") else caller
 
 

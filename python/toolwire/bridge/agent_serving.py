@@ -65,7 +65,7 @@ def serve_agent(server: AnyServer, agent: Agent | ServableAgent, description: st
 
 
 def _through_chain(agent: Any, entry: Tool, numbers: Any) -> Tool:
-    definition: Any = entry._definition
+    definition: Any = entry.definition
     settings = Settings(
         origin=entry.origin,
         sequential_by_policy=entry.settings.sequential_by_policy,
@@ -148,7 +148,7 @@ class _ProgressCaller:
     needs_sdk_context = False
 
     def __init__(self, inner: Tool) -> None:
-        self._inner: Any = inner._caller
+        self._inner: Any = inner.caller
 
     async def call(self, tool: Tool, arguments: bytes | str) -> ToolOutput:
         return await _with_progress(lambda listener: self._inner.call(tool, arguments, listener))

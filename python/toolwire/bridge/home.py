@@ -11,6 +11,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 from toolwire.errors import RemoteCallError
+from toolwire.loops import running_asyncio_loop
 
 __all__ = ["Home"]
 
@@ -23,11 +24,11 @@ class Home:
     __slots__ = ("loop",)
 
     def __init__(self) -> None:
-        self.loop = asyncio._get_running_loop()
+        self.loop = running_asyncio_loop()
 
     def is_here(self) -> bool:
         """The caller runs in that loop."""
-        return asyncio._get_running_loop() is self.loop
+        return running_asyncio_loop() is self.loop
 
     async def visit(self, job: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
         """Runs `job` there, from another loop. Raises RemoteCallError when that loop has ended."""
@@ -38,7 +39,7 @@ class Home:
     def visit_sync(self, job: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
         """Runs `job` there and waits, from a thread without a loop. Raises RuntimeError from inside the loop itself."""
         loop = self._alive()
-        if asyncio._get_running_loop() is loop:
+        if running_asyncio_loop() is loop:
             raise RuntimeError("invoke_sync was called inside the event loop that the tool's connection lives in: await invoke")
         return asyncio.run_coroutine_threadsafe(job(), loop).result()
 

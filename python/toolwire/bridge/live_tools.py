@@ -138,6 +138,6 @@ class LiveTools:
 
 
 def _retire(tool: Tool) -> None:
-    caller = tool._caller
+    caller = tool.caller
     if isinstance(caller, RemoteCaller):
         caller.retire(tool.name)

@@ -10,7 +10,8 @@ from typing import Generic, TypeVar
 
 import anyio
 
-from toolwire.wire.runtime import detached, on_asyncio
+from toolwire.loops import on_asyncio
+from toolwire.wire.runtime import detached
 
 __all__ = ["Overdue", "Owner", "alone"]
 

@@ -37,7 +37,7 @@ class RemoteCaller:
         timeout = limits.call_timeout if settings.timeout is None else settings.timeout or None
         if wire is None or (not wire.open and wire.end_reason is None):
             return await self._call_by_session(tool, arguments, timeout)
-        definition: _core.Entry = tool._definition  # type: ignore[assignment]  # a remote tool's definition is its entry
+        definition: _core.Entry = tool.definition  # type: ignore[assignment]  # a remote tool's definition is its entry
         name, lane, idle = definition.name_json or b"", wire.sdk, limits.idle_timeout
 
         def line(number: int) -> bytes:
@@ -52,7 +52,7 @@ class RemoteCaller:
 
     async def _call_by_session(self, tool: Tool, arguments: bytes | str, timeout: float | None) -> ToolOutput:
         """The call that cannot go express: there is no wire, or nobody has heard yet what a request has to carry."""
-        definition: _core.Entry = tool._definition  # type: ignore[assignment]  # as above
+        definition: _core.Entry = tool.definition  # type: ignore[assignment]  # as above
         try:
             checked = _core.check_arguments(arguments)
             result = await self._source.call(definition.name, checked, timeout)
@@ -73,7 +73,7 @@ def _output(result: _core.CallResult, tool: Tool) -> ToolOutput:
             raise RemoteCallError("remote tool result requires further input", raw=result.text)
         raise RemoteCallError(f"the server's result is of an unknown type {result_type!r}", raw=result.text)
     settings = tool.settings
-    output = ToolOutput(result, settings.render, settings.max_result_bytes, tool._definition)
+    output = ToolOutput(result, settings.render, settings.max_result_bytes, tool.definition)
     if result.is_error:
         text = output.text or "mcp: tool returned an error"
         raise ToolFailure(text, output=output, remote=True, cause=ToolReturnedError())

@@ -67,9 +67,9 @@ class ServedTool:
     def __init__(self, tool: Tool) -> None:
         self.tool = tool
         self.name = tool.name
-        self._caller = tool._caller
-        self.needs_sdk_context = bool(getattr(tool._caller, "needs_sdk_context", False))
-        self._promises = tool._definition.output_schema is not None
+        self._caller = tool.caller
+        self.needs_sdk_context = bool(getattr(tool.caller, "needs_sdk_context", False))
+        self._promises = tool.definition.output_schema is not None
         self._turn = anyio.Lock() if tool.settings.sequential_by_policy else None
         self._entries: dict[bool, bytes] = {}
 
@@ -81,7 +81,7 @@ class ServedTool:
         return found
 
     def _make_entry(self, modern: bool) -> bytes:
-        definition = self.tool._definition
+        definition = self.tool.definition
         output_schema = definition.output_schema
         if output_schema is not None and not modern and not _is_object_schema(output_schema):
             output_schema = None
@@ -127,7 +127,7 @@ class ServedTool:
 
     def _success(self, output: ToolOutput, stamp: bytes | None, text: TextForm, content: ContentForm) -> bytes:
         if not isinstance(output, LocalOutput):
-            result = output._result
+            result = output.result
             structured = _carried(result.structured, stamp)
             return content(result.content or b"[]", structured, False, result.meta, stamp)
         structured = output.structured
@@ -173,7 +173,7 @@ def _failure(error: ToolError, stamp: bytes | None, text: TextForm, content: Con
     output: Any = error.output if isinstance(error, ToolFailure) else None
     if output is None or isinstance(output, LocalOutput):
         return text(_sendable(str(error)), None, True, stamp)
-    result = output._result
+    result = output.result
     blocks = result.content or b"[]"
     if blocks == b"[]" and result.structured is None:
         return text(_sendable(str(error)), None, True, stamp)

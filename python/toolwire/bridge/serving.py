@@ -18,12 +18,13 @@ from mcp.server.mcpserver import MCPServer
 
 from toolwire import _sdk
 from toolwire.bridge.exporting import exported_on
+from toolwire.loops import on_asyncio
 from toolwire.wire.channel import HeldChannel
 from toolwire.wire.client import ClientWire
 from toolwire.wire.descriptors import DescriptorChannel, claimed_stdio
 from toolwire.wire.limits import Limits
 from toolwire.wire.memory import memory_pair
-from toolwire.wire.runtime import AnyioRuntime, AsyncioRuntime, Runtime, on_asyncio
+from toolwire.wire.runtime import AnyioRuntime, AsyncioRuntime, Runtime
 from toolwire.wire.server import ServerWire, current_wire
 
 __all__ = ["in_process", "run_stdio", "stdio"]

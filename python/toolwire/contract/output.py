@@ -63,6 +63,11 @@ class ToolOutput:
         self._parts: tuple[Part, ...] | None = None
 
     @property
+    def result(self) -> _core.CallResult:
+        """The server's result, block by block, as the core read it."""
+        return self._result
+
+    @property
     def text(self) -> str:
         """What the model reads."""
         if self._text is None:

@@ -164,6 +164,16 @@ class Tool:
         return self._settings.sequential
 
     @property
+    def definition(self) -> Definition:
+        """Where the tool's facts are read from."""
+        return self._definition
+
+    @property
+    def caller(self) -> Caller:
+        """Who carries the tool's calls."""
+        return self._caller
+
+    @property
     def settings(self) -> Settings:
         """What the tool's policies come to."""
         return self._settings

@@ -19,11 +19,12 @@ from mcp.shared.message import SessionMessage
 
 from toolwire import _core
 from toolwire.errors import RemoteCallError
+from toolwire.loops import on_asyncio
 from toolwire.wire.channel import Channel
 from toolwire.wire.express import ExpressLane
 from toolwire.wire.limits import STDERR_QUOTED, Limits
 from toolwire.wire.process import Command
-from toolwire.wire.runtime import AnyioRuntime, AsyncioRuntime, Runtime, on_asyncio
+from toolwire.wire.runtime import AnyioRuntime, AsyncioRuntime, Runtime
 from toolwire.wire.sdk_lane import SdkLane, SdkWriteStream
 from toolwire.wire.stdio import PipeChannel
 
@@ -83,7 +84,10 @@ class ClientWire:
             else:
                 runtime = AnyioRuntime(await stack.enter_async_context(anyio.create_task_group()))
             stack.callback(runtime.stop)
-            self._channel = PipeChannel(self._target, runtime) if isinstance(self._target, Command) else self._target
+            if isinstance(self._target, Command):
+                self._channel = PipeChannel(self._target, runtime, self._waiting)
+            else:
+                self._channel = self._target
             self.express = ExpressLane(runtime, self._channel, self.limits)
             self.sdk = SdkLane(self._channel)
             stack.callback(self.sdk.close)
@@ -183,6 +187,9 @@ class ClientWire:
         self.express.die(RemoteCallError(self._ended))
         self.sdk.die(self._ended)
         self._let_go()
+
+    def _waiting(self) -> bool:
+        return self.express.busy or bool(self.sdk.pending)
 
     def _let_go(self) -> None:
         room, self._room = self._room, None

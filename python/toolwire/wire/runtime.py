@@ -17,7 +17,9 @@ import anyio
 import anyio.abc
 import anyio.lowlevel
 
-__all__ = ["AnyioRuntime", "AsyncioRuntime", "Runtime", "Waiter", "Watch", "detached", "on_asyncio"]
+from toolwire.loops import on_asyncio
+
+__all__ = ["AnyioRuntime", "AsyncioRuntime", "Runtime", "Waiter", "Watch", "detached"]
 
 
 class Waiter(Protocol):
@@ -45,13 +47,6 @@ class Runtime(Protocol):
     def writable(self, descriptor: int, call: Callable[[], object]) -> Watch: ...
     async def sheltered(self, job: Callable[[], Coroutine[Any, Any, None]]) -> None: ...
     def stop(self) -> None: ...
-
-
-def on_asyncio() -> bool:
-    """The running event loop is asyncio's."""
-    # Who runs another one has loaded sniffio, which tells them apart; anyio itself no longer brings it along.
-    sniffio = sys.modules.get("sniffio")
-    return sniffio is None or sniffio.current_async_library() == "asyncio"
 
 
 def detached(job: Callable[[], Coroutine[Any, Any, None]]) -> object:
