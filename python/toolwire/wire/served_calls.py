@@ -1,37 +1,40 @@
-"""The express lane of a server wire: the calls that run, each in a task of its own, and those that wait for their turn.
+"""The express lane of a server wire: the calls that run, and the requests of both lanes that wait for their turn.
 
-At the bound only new requests wait here, of both lanes; answers and notifications never do.
+At the bound only new requests wait here; answers and notifications never do.
 """
 
-from __future__ import annotations
-
 import asyncio
+import types
 from collections import deque
-from collections.abc import Awaitable, Callable
-from typing import Any, Protocol
+from collections.abc import Awaitable, Callable, Coroutine, Generator
+from contextvars import Context, copy_context
+from functools import partial
+from typing import Any, Final, Protocol
 
 import anyio
 import anyio.abc
 from mcp_types import CONNECTION_CLOSED
 from pydantic_core import to_json
 
-from toolwire import _core
+from toolwire._core import ServedCall
 from toolwire.wire.limits import LEAVE_TIMEOUT, QUEUED_BYTES, QUEUED_OVERHEAD
 
 __all__ = ["Answered", "Queue", "ServedCalls", "Tool"]
 
 Key = int | str
+Job = tuple[ServedCall, "Tool", bytes | None]
+Serving = Coroutine[Any, Any, None]
 
-_CLOSED = to_json({"code": CONNECTION_CLOSED, "message": "Connection closed"})
+CLOSED: Final = to_json({"code": CONNECTION_CLOSED, "message": "Connection closed"})
 
 
 class Tool(Protocol):
     """A tool that can be served here."""
 
-    def run(self, wire: Any, call: _core.ServedCall, stamp: bytes | None, /) -> Awaitable[bytes]:
-        """The line that answers `call`: `call.text_answer` and its kin make it. `stamp` is for a session of 2026-07-28.
+    def run(self, wire: Any, call: ServedCall, stamp: bytes | None, /) -> Awaitable[bytes]:  # noqa: ANN401 - the wire's own
+        """Give the line that answers `call`, made by `call.text_answer` and its kin.
 
-        Raises Answered to answer with an error instead; contains every other failure.
+        `stamp` is for a session of 2026-07-28. Raises Answered for an error instead; contains every other failure.
         """
 
 
@@ -47,40 +50,37 @@ class Queue:
     """Requests of one client that wait for their turn, bounded in bytes."""
 
     def __init__(self) -> None:
-        self._waiting: deque[tuple[Key, int, Callable[[], object]]] = deque()
+        self.waiting: deque[tuple[Key, int, Callable[[], object]]] = deque()
         self._bytes = 0
 
-    def __len__(self) -> int:
-        return len(self._waiting)
-
     def put(self, key: Key, size: int, start: Callable[[], object]) -> bool:
-        """Takes a request of `size` bytes in, unless there is no room."""
+        """Take a request of `size` bytes in, unless there is no room."""
         size += QUEUED_OVERHEAD
         if self._bytes + size > QUEUED_BYTES:
             return False
-        self._waiting.append((key, size, start))
+        self.waiting.append((key, size, start))
         self._bytes += size
         return True
 
     def start_next(self) -> None:
-        """Gives the first its turn."""
-        _, size, start = self._waiting.popleft()
+        """Give the first its turn."""
+        _, size, start = self.waiting.popleft()
         self._bytes -= size
         start()
 
     def cancel(self, key: Key) -> bool:
-        """Drops the last of that id."""
-        for index in range(len(self._waiting) - 1, -1, -1):
-            waiting, size, _ = self._waiting[index]
+        """Drop the last request of that id; whether there was one."""
+        for index in range(len(self.waiting) - 1, -1, -1):
+            waiting, size, _ = self.waiting[index]
             if waiting == key:
-                del self._waiting[index]
+                del self.waiting[index]
                 self._bytes -= size
                 return True
         return False
 
     def clear(self) -> None:
-        """Drops all."""
-        self._waiting.clear()
+        """Drop all."""
+        self.waiting.clear()
         self._bytes = 0
 
 
@@ -89,7 +89,7 @@ class ServedCalls:
 
     def __init__(
         self,
-        wire: Any,
+        wire: object,
         tasks: anyio.abc.TaskGroup | None,
         write: Callable[[bytes], object],
         finished: Callable[[], object],
@@ -98,41 +98,80 @@ class ServedCalls:
         self._tasks = tasks
         self._write = write
         self._finished = finished
-        self._running: dict[_core.ServedCall, Any] = {}
-        self._leaving: dict[_core.ServedCall, Any] = {}
+        self.count = 0
+        """Calls that were started and have not ended."""
+        self._ready: deque[Job] = deque()
+        self._taken = False
+        """A task is on its way to those that are ready."""
+        self._running: dict[ServedCall, Any] = {}
+        self._leaving: dict[ServedCall, Any] = {}
         """Cancelled by the client and not gone yet: nothing is answered to them, whatever they still do."""
         self._ended = False
 
-    def __len__(self) -> int:
-        return len(self._running) + len(self._leaving)
-
-    def __contains__(self, call: _core.ServedCall) -> bool:
+    def __contains__(self, call: ServedCall) -> bool:
         return call in self._running
 
-    def start(self, call: _core.ServedCall, tool: Tool, stamp: bytes | None) -> None:
-        """Runs a call."""
-        if self._tasks is None:
-            self._running[call] = asyncio.get_running_loop().create_task(self._serve(call, tool, stamp))
-        else:
+    def start(self, call: ServedCall, tool: Tool, stamp: bytes | None) -> None:
+        """Run a call."""
+        self.count += 1
+        if self._tasks is not None:
             scope = self._running[call] = anyio.CancelScope()
             self._tasks.start_soon(self._serve_in, scope, call, tool, stamp)
+            return
+        self._ready.append((call, tool, stamp))
+        if not self._taken:
+            self._take()
 
-    async def _serve_in(self, scope: anyio.CancelScope, call: _core.ServedCall, tool: Tool, stamp: bytes | None) -> None:
+    def _take(self) -> None:
+        self._taken = True
+        # The loop itself forgets a task that nobody holds; this one is held by `_running` as soon as it waits.
+        self._taker = asyncio.get_running_loop().create_task(self._run_ready())
+
+    async def _run_ready(self) -> None:
+        """Run calls, each in a context of its own, until one has to wait.
+
+        That one keeps this task for itself, to be cancelled and to have what hangs on a task; another task takes the
+        others. So a handler that waits has a task of its own, as everywhere, and one that does not costs none.
+        """
+        waiting = self._first_that_waits(self._taker)
+        if waiting is not None:
+            await _rest(*waiting)
+
+    def _first_that_waits(self, task: asyncio.Task[None]) -> tuple[Serving, Context, object] | None:
+        try:
+            while self._ready:
+                call, tool, stamp = self._ready.popleft()
+                self._running[call] = task
+                context = copy_context()
+                serving = self._serve(call, tool, stamp)
+                try:
+                    awaited = context.run(serving.send, None)
+                except StopIteration:
+                    continue
+                return serving, context, awaited
+            return None
+        finally:
+            self._taken = False
+            if self._ready:
+                self._take()
+
+    async def _serve_in(self, scope: anyio.CancelScope, call: ServedCall, tool: Tool, stamp: bytes | None) -> None:
         with scope:
             await self._serve(call, tool, stamp)
 
-    async def _serve(self, call: _core.ServedCall, tool: Tool, stamp: bytes | None) -> None:
+    async def _serve(self, call: ServedCall, tool: Tool, stamp: bytes | None) -> None:
         try:
             line = await tool.run(self._wire, call, stamp)
         except Answered as answered:
             line = call.error_answer(answered.error)
         except BaseException as error:
             cancelled = isinstance(error, anyio.get_cancelled_exc_class())
-            self._end_of(call, call.error_answer(_CLOSED) if self._ended and cancelled else b"")
+            self._end_of(call, call.error_answer(CLOSED) if self._ended and cancelled else b"")
             raise
         self._end_of(call, line)
 
-    def _end_of(self, call: _core.ServedCall, line: bytes) -> None:
+    def _end_of(self, call: ServedCall, line: bytes) -> None:
+        self.count -= 1
         if self._running.pop(call, None) is None:
             del self._leaving[call]
         elif line:
@@ -140,19 +179,43 @@ class ServedCalls:
         self._finished()
 
     def cancel(self, key: Key) -> None:
-        """The client wants no answer any more: the handler's task is cancelled."""
+        """Cancel a handler, since the client wants no answer any more."""
         call = next((call for call in reversed(self._running) if call.key == key), None)
         if call is not None:
             handle = self._leaving[call] = self._running.pop(call)
             handle.cancel()
+            return
+        job = next((job for job in reversed(self._ready) if job[0].key == key), None)
+        if job is not None:
+            self._ready.remove(job)
+            self.count -= 1
 
     def end(self) -> None:
-        """Cancels all; they are answered that the connection has closed."""
+        """Cancel all; they are answered that the connection has closed."""
         self._ended = True
+        while self._ready:
+            self.count -= 1
+            self._write(self._ready.popleft()[0].error_answer(CLOSED))
         for handle in [*self._running.values(), *self._leaving.values()]:
             handle.cancel()
 
     async def wait(self) -> None:
-        """Gives the cancelled handlers a moment to clean up; the task group waits for its own."""
-        if self._tasks is None and len(self):
-            await asyncio.wait([*self._running.values(), *self._leaving.values()], timeout=LEAVE_TIMEOUT)
+        """Give cancelled handlers a moment to clean up. The task group waits for its own."""
+        handles = {*self._running.values(), *self._leaving.values()}
+        if self._tasks is None and handles:
+            await asyncio.wait(handles, timeout=LEAVE_TIMEOUT)
+
+
+@types.coroutine
+def _rest(serving: Serving, context: Context, awaited: object) -> Generator[Any, Any, None]:
+    """Run what is left of a coroutine in the context that it began in."""
+    while True:
+        step: Callable[[], Any]
+        try:
+            step = partial(serving.send, (yield awaited))
+        except BaseException as error:  # noqa: BLE001 - it is the coroutine's to handle
+            step = partial(serving.throw, error)
+        try:
+            awaited = context.run(step)
+        except StopIteration:
+            return

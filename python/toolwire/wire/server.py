@@ -29,10 +29,11 @@ from mcp_types import (
 from pydantic_core import to_json
 
 from toolwire import _core
+from toolwire._core import ServedCall
 from toolwire.wire.channel import HeldChannel
 from toolwire.wire.limits import KNOWN_ENVELOPES, QUEUED_BYTES, SDK_BACKLOG, SERVED_AT_ONCE
-from toolwire.wire.served_calls import Queue, ServedCalls, Tool
 from toolwire.wire.sdk_lane import SdkWriteStream, message_of, request_key
+from toolwire.wire.served_calls import Queue, ServedCalls, Tool
 
 __all__ = ["Kept", "ServerWire", "Service", "current_wire"]
 
@@ -113,10 +114,10 @@ class ServerWire:
         """Bytes of the client."""
         if self._open and self.has_lifespan and self._service.certain():
             for item in self._inbound.feed_calls(chunk):
-                if isinstance(item, _core.Frame):
+                if not isinstance(item, ServedCall):
                     self._route(item)
-                elif self._is_open(item.envelope) and (tool := self._service.find(item.name)) is not None:
-                    self._accept(item, tool)
+                elif self._is_open(envelope := item.envelope) and (tool := self._service.find(item.name)) is not None:
+                    self._accept(item, tool, self._service.stamp if envelope else None)
                 else:
                     self._route(item.frame())
         else:
@@ -151,16 +152,15 @@ class ServerWire:
 
     # The bound on what runs at once: only requests wait, never an answer or a notification
 
-    def _accept(self, call: _core.ServedCall, tool: Tool) -> None:
-        stamp = self._service.stamp if call.envelope else None
+    def _accept(self, call: ServedCall, tool: Tool, stamp: bytes | None) -> None:
         self.express_calls += 1
-        if self._queue or self._busy():
+        if self._queue.waiting or self._busy():
             self._put(call.key, call.size, lambda: self._calls.start(call, tool, stamp), call.id_json)
         else:
             self._calls.start(call, tool, stamp)
 
     def _busy(self) -> bool:
-        return len(self._calls) + len(self.kept) >= self._at_once or self._channel.full
+        return self._calls.count + len(self.kept) >= self._at_once or self._channel.full
 
     def _put(self, key: Key, size: int, start: Callable[[], object], id_json: bytes) -> None:
         if not self._queue.put(key, size, start):
@@ -169,7 +169,7 @@ class ServerWire:
 
     def _finished(self) -> None:
         """There may be room again."""
-        while self._queue and not self._ended and not self._busy():
+        while self._queue.waiting and not self._ended and not self._busy():
             self._queue.start_next()
 
     # The SDK lane, inward
@@ -178,7 +178,7 @@ class ServerWire:
         kind = frame.kind
         if kind == "request":
             id_json = frame.id_json or b"null"
-            if self._queue or self._busy():
+            if self._queue.waiting or self._busy():
                 key = request_key(json.loads(id_json))
                 self._put(key, len(frame.text), lambda: self._hand_over(frame), id_json)
             else:
@@ -285,16 +285,15 @@ class ServerWire:
             body["params"] = params
         self._channel.write(to_json(body) + b"\n")
 
-    def progress(self, call: _core.ServedCall, progress: float, total: float | None, message: str | None) -> None:
+    def progress(self, call: ServedCall, progress: float, total: float | None, message: str | None) -> None:
         """Tells the client of a call's progress, if it gave a token, and until the call is over."""
         token = call.token
         if token is None or call not in self._calls:
             return
         facts = {"progress": progress, "total": total, "message": message}
         rest = to_json({name: value for name, value in facts.items() if value is not None})
-        self._channel.write(
-            b'{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":' + token + b"," + rest[1:] + b"}\n"
-        )
+        params = b'{"progressToken":' + token + b"," + rest[1:]
+        self._channel.write(b'{"jsonrpc":"2.0","method":"notifications/progress","params":' + params + b"}\n")
 
     def kept_of(self, request_id: Key) -> Kept | None:
         """What is kept of a request on the SDK lane."""
