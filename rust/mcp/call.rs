@@ -68,10 +68,11 @@ pub fn check(text: &[u8]) -> Result<Cow<'_, [u8]>, Refusal> {
     scan::checked(text).map_err(broken)?;
     let mut names = Names::new(text);
     let end = scan::value(text, start, DEPTH, &mut names).map_err(broken)?;
-    if text[start] != b'{' {
+    // A null by itself was taken above, so this one has something behind it.
+    if !matches!(text[start], b'{' | b'n') {
         return Err(Refusal::NotAnObject(word(&text[start..])));
     }
-    if whitespace(text, end) != text.len() {
+    if text[start] == b'n' || whitespace(text, end) != text.len() {
         return Err(Refusal::Trailing);
     }
     if let Some(&offset) = names.repeated.first() {
@@ -158,6 +159,7 @@ mod tests {
             ("\"{\\\"a\\\":1}\"", "expected object at the top level, got string"),
             ("true", "expected object at the top level, got bool"),
             ("{\"a\":1}{\"a\":2}", "trailing data after the JSON arguments"),
+            ("null null", "trailing data after the JSON arguments"),
             ("{\"a\":1} thanks", "trailing data after the JSON arguments"),
             ("{\"a\":1,}", "invalid JSON at offset 8: unexpected character"),
             (
