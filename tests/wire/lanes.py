@@ -4,12 +4,16 @@ The four requests: the SDK's own handshake (`initialize` or `server/discover`) a
 `tools/list` and `tools/call` on the express lane.
 """
 
+import asyncio
+import sys
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import mcp_types as types
 
 import toolwire
@@ -42,6 +46,10 @@ Spoil = Callable[[bytes], bytes]
 
 def good(body: bytes) -> bytes:
     return b'{"jsonrpc":"2.0","id":{id},"result":' + body + b"}\n"
+
+
+OK: dict[str, Any] = {method: good(body) for method, body in BODIES.items()}
+"""Good answers to everything but the handshake."""
 
 
 def opening(era: str, spoil: Spoil = bytes) -> dict[str, Answer]:
@@ -89,6 +97,42 @@ class Lanes:
         return content.text
 
 
+def _descriptors() -> dict[str, str]:
+    held = {}
+    for link in Path("/proc/self/fd").iterdir():
+        # The listing's own descriptor is in the list and gone.
+        with suppress(FileNotFoundError):
+            held[link.name] = str(link.readlink())
+    return held
+
+
+def _tasks() -> int:
+    trio = sys.modules.get("trio")
+    if trio is not None and trio.lowlevel.in_trio_run():
+        living: int = trio.lowlevel.current_statistics().tasks_living
+        return living
+    return len(asyncio.all_tasks())
+
+
+async def until(condition: Callable[[], object]) -> None:
+    """Wait until it holds. The caller sets the deadline."""
+    while not condition():  # noqa: ASYNC110 - a process or a callback of the loop makes it hold, and neither has an event
+        await anyio.sleep(0.002)
+
+
+@asynccontextmanager
+async def nothing_left(server: RawServer) -> AsyncIterator[None]:
+    """No process of the server, no descriptor and no task is left of what happens inside."""
+    descriptors, tasks = _descriptors(), _tasks()
+    yield
+    with anyio.fail_after(5):
+        # A task that has told its end still has to leave the loop.
+        while _tasks() > tasks:
+            await anyio.lowlevel.checkpoint()
+    assert _descriptors().items() - descriptors.items() == set()
+    assert server.alive() == []
+
+
 @asynccontextmanager
 async def lanes(
     answers: Mapping[str, Any],
@@ -96,11 +140,10 @@ async def lanes(
     era: str = ERAS[0],
     within: float = 5,
     peer: Mapping[str, Any] | None = None,
-    **options: Any,  # noqa: ANN401 - the keywords of connect
+    **options: Any,
 ) -> AsyncIterator[Lanes]:
     """Connect without any deadline of its own, so that a hang fails the test; the server has ended afterwards."""
     unbounded = {"connect_timeout": None, "list_timeout": None, "call_timeout": None}
     with RawServer({**opening(era), **answers}, era=era, **(peer or {})) as server, anyio.fail_after(within):
-        async with toolwire.connect(server.argv, **{**unbounded, **options}) as connection:
+        async with nothing_left(server), toolwire.connect(server.argv, **{**unbounded, **options}) as connection:
             yield Lanes(connection, server)
-        assert server.alive() == []

@@ -9,7 +9,7 @@ import mcp
 import pytest
 
 import toolwire
-from tests.wire.lanes import BODIES, ERAS, Lanes, good, lanes, opening
+from tests.wire.lanes import BODIES, ERAS, OK, Lanes, good, lanes, opening
 from toolwire.testing import Answer, error, park, raw, release, silence, then
 
 pytestmark = pytest.mark.anyio
@@ -105,11 +105,9 @@ async def test_h1_a_handshake_that_nests_too_deep_is_a_connect_error_at_once(era
 
 
 async def test_a_result_that_also_bears_a_method_is_still_the_answer() -> None:
-    line = good(BODIES["tools/call"]).replace(b'"result"', b'"method":"tools/call","result"')
-    async with lanes({"tools/call": line, "prompts/get": line}) as all_four:
-        assert await all_four.called() == "ok"
-        with pytest.raises(mcp.MCPError, match="is no such message"):
-            await all_four.prompted()
+    answers = {method: line.replace(b'"result"', b'"method":"x","result"', 1) for method, line in OK.items()}
+    async with lanes(answers) as all_four:
+        assert (await all_four.called(), await all_four.listed(), await all_four.prompted()) == ("ok", ["t"], "ok")
 
 
 NULL_ID = b'{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error","data":[1.50]}}\n'

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import anyio
 
-from toolwire.wire.limits import EXIT_POLL, EXIT_TIMEOUT, KILL_TIMEOUT, ORPHAN_GRACE, TERMINATE_TIMEOUT
+from toolwire.wire.limits import EXIT_POLL, EXIT_TIMEOUT, GROUP_POLL, KILL_TIMEOUT, ORPHAN_GRACE, TERMINATE_TIMEOUT
 from toolwire.wire.runtime import Runtime, Watch
 
 __all__ = ["Exit", "within"]
@@ -68,10 +68,17 @@ class Exit:
             self._signal(signal.SIGTERM)
             await within(TERMINATE_TIMEOUT, self._reaped)
         elif self._signal(signal.SIGTERM):
-            await anyio.sleep(ORPHAN_GRACE)
-        self._signal(signal.SIGKILL)
+            await self._emptied()
+        if self._signal(signal.SIGKILL):
+            await self._emptied()
         if not await within(KILL_TIMEOUT, self._reaped):
             logger.warning("process %d survived SIGKILL for %g s and was abandoned", self._process.pid, KILL_TIMEOUT)
+
+    async def _emptied(self) -> None:
+        """Waits until nobody is left in the group, but not long: a dead orphan stays in it until its parent reaps it."""
+        with anyio.move_on_after(ORPHAN_GRACE):
+            while self._signal(0):
+                await anyio.sleep(GROUP_POLL)
 
     def kill(self) -> None:
         """Kills the group and reaps at once, without the event loop: it is going away."""

@@ -107,6 +107,11 @@ class ExpressLane:
             raise outcome
         return outcome
 
+    @property
+    def busy(self) -> bool:
+        """Somebody waits for an answer."""
+        return bool(self.pending or self._queue)
+
     # What the wire hands in
 
     def answer(self, number: int, outcome: _core.Frame | ToolwireError) -> bool:

@@ -75,8 +75,11 @@ TERMINATE_TIMEOUT: Final = 1.5
 KILL_TIMEOUT: Final = 0.5
 """After SIGKILL: for the kernel to reap."""
 
+GROUP_POLL: Final = 0.002
+"""Between two looks whether a killed group is empty: the system tells nobody but the parent."""
+
 ORPHAN_GRACE: Final = 0.05
-"""Between SIGTERM and SIGKILL for what a server left in its group when it went by itself: it has nobody to serve."""
+"""For what a server left in its group, between SIGTERM and SIGKILL and behind that: it has nobody to serve."""
 
 SDK_BACKLOG: Final = 10_000
 """Messages that wait for the SDK lane. Above it notifications are dropped and counted: a storm may not fill memory."""

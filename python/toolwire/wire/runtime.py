@@ -45,7 +45,7 @@ class Runtime(Protocol):
     def soon(self, call: Callable[[], object]) -> None: ...
     def readable(self, descriptor: int, call: Callable[[], object]) -> Watch: ...
     def writable(self, descriptor: int, call: Callable[[], object]) -> Watch: ...
-    async def sheltered(self, job: Callable[[], Coroutine[Any, Any, None]]) -> None: ...
+    async def sheltered(self, job: Callable[[], Coroutine[Any, Any, None]], give_up: Callable[[], None]) -> None: ...
     def stop(self) -> None: ...
 
 
@@ -95,9 +95,14 @@ class AsyncioRuntime:
         self._loop.add_writer(descriptor, call)
         return _Watched(partial(self._loop.remove_writer, descriptor))
 
-    async def sheltered(self, job: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Runs `job` to its end even if the caller is cancelled; then the caller does not wait for it."""
-        await asyncio.shield(self._loop.create_task(job()))
+    async def sheltered(self, job: Callable[[], Coroutine[Any, Any, None]], give_up: Callable[[], None]) -> None:
+        """Runs `job` to its end even if the caller is cancelled; then the caller does not wait for it.
+
+        Only the end of the loop cancels the job, perhaps before it began: then `give_up` is called.
+        """
+        task = self._loop.create_task(job())
+        task.add_done_callback(lambda done: give_up() if done.cancelled() else None)
+        await asyncio.shield(task)
 
     def stop(self) -> None:
         """Nothing to stop: what was not cancelled belongs to the loop."""
@@ -154,10 +159,14 @@ class AnyioRuntime:
         """Calls whenever `descriptor` can be written."""
         return self._start(partial(anyio.wait_writable, descriptor), call, again=True)
 
-    async def sheltered(self, job: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Runs `job` to its end even if the caller is cancelled."""
-        with anyio.CancelScope(shield=True):
-            await job()
+    async def sheltered(self, job: Callable[[], Coroutine[Any, Any, None]], give_up: Callable[[], None]) -> None:
+        """Runs `job` to its end even if the caller is cancelled; `give_up` is called when even that fails."""
+        try:
+            with anyio.CancelScope(shield=True):
+                await job()
+        except BaseException:
+            give_up()
+            raise
 
     def stop(self) -> None:
         """Cancels everything that has not happened yet."""

@@ -31,11 +31,12 @@ __all__ = ["PipeChannel"]
 
 
 class PipeChannel:
-    """A server process behind two pipes."""
+    """A server process behind two pipes. `waiting` says that somebody waits for an answer: then silence means an end."""
 
-    def __init__(self, command: Command, runtime: Runtime) -> None:
+    def __init__(self, command: Command, runtime: Runtime, waiting: Callable[[], bool]) -> None:
         self._command = command
         self._runtime = runtime
+        self._waiting = waiting
         self._tail = Tail(command.errlog)
         self._listener: Listener
         self._process: subprocess.Popen[bytes]
@@ -51,6 +52,7 @@ class PipeChannel:
         self._was_full = False
         self._flushed: anyio.Event | None = None
         self._heard = 0.0
+        self._expects_silence = False
         self._output_ended = False
         self._deaf = False
         self._ended = False
@@ -139,18 +141,20 @@ class PipeChannel:
             self._later(self._runtime.now() + EXIT_GRACE, self._end)
 
     def _expect_silence(self) -> None:
-        """A child may serve after its parent; only silence says that nobody is left to answer."""
+        """A child may serve after its parent; only unanswered silence says that nobody is left."""
+        self._expects_silence = True
         self._heard = self._runtime.now()
         self._watch_silence()
 
     def _watch_silence(self) -> None:
         if self._ended or self._output_ended:
             return
+        now = self._runtime.now()
         due = self._heard + SILENT_AFTER_EXIT
-        if self._runtime.now() >= due:
+        if now >= due and self._waiting():
             self._end()
         else:
-            self._later(due, self._watch_silence)
+            self._later(due if now < due else now + SILENT_AFTER_EXIT, self._watch_silence)
 
     def _end(self) -> None:
         if self._ended:
@@ -176,6 +180,9 @@ class PipeChannel:
             return
         self._unwritten.append(line)
         self._unwritten_bytes += len(line)
+        if self._expects_silence:
+            # A new request has its own time to be answered in.
+            self._heard = self._runtime.now()
         if self._writing is not None or self._flush_scheduled:
             return
         if now:
@@ -250,26 +257,26 @@ class PipeChannel:
             await self._closed.wait()
         else:
             self._closing = self._ended = True
-            await self._runtime.sheltered(self._close)
+            await self._runtime.sheltered(self._close, self._give_up)
 
     async def _close(self) -> None:
         assert self._exit is not None
-        try:
-            if self._unwritten:
-                self._flushed = anyio.Event()
-                await within(FLUSH_TIMEOUT, self._flushed)
-            self._stop_writing()
-            await self._exit.bring_about()
-        except BaseException:
-            # The event loop itself is going away, and with it every other chance to end the server.
-            self._exit.kill()
-            raise
-        finally:
-            self._release()
-            self._closed.set()
+        if self._unwritten:
+            self._flushed = anyio.Event()
+            await within(FLUSH_TIMEOUT, self._flushed)
+        self._stop_writing()
+        await self._exit.bring_about()
+        self._release()
+
+    def _give_up(self) -> None:
+        """The event loop itself is going away, and with it every other chance to end the server."""
+        assert self._exit is not None
+        self._exit.kill()
+        self._release()
 
     def _release(self) -> None:
         assert self._exit is not None
+        self._closed.set()
         self._stop_writing()
         self._later(None, self._end)
         self._exit.forget()
