@@ -13,9 +13,10 @@ from typing import Any
 
 __all__ = ["CallContext", "Request", "calling", "current_call", "current_request", "report_progress", "serving"]
 
+
 @dataclass(frozen=True, slots=True)
 class CallContext:
-    """The call that runs: its run and step (empty and 0 outside a run), its id and name, and whether somebody approved it."""
+    """The call that runs: its run and step (empty and 0 outside a run), its id and name, whether it was approved."""
 
     run_id: str
     step: int
@@ -44,7 +45,7 @@ class Request:
     request context where the call came down the SDK lane.
     """
 
-    __slots__ = ("_report", "auth", "lifespan", "meta_json", "request_id", "sdk_context")
+    __slots__ = ("_make_context", "_report", "auth", "lifespan", "meta_json", "request_id", "sdk_context")
 
     def __init__(
         self,
@@ -55,6 +56,7 @@ class Request:
         meta_json: bytes | None = None,
         sdk_context: Any = None,
         report: Report | None = None,
+        make_context: Callable[[Any], Any] | None = None,
     ) -> None:
         self.request_id = request_id
         self.lifespan = lifespan
@@ -62,6 +64,13 @@ class Request:
         self.meta_json = meta_json
         self.sdk_context = sdk_context
         self._report = report
+        self._make_context = make_context
+
+    def sdk_context_as(self, kind: str) -> Any:
+        """The SDK's own context of this request: a `ServerRequestContext`, or MCPServer's `Context` around it."""
+        found = self.sdk_context
+        make = self._make_context
+        return make(found) if kind == "Context" and found is not None and make is not None else found
 
     @property
     def wants_progress(self) -> bool:
@@ -89,7 +98,7 @@ def current_request() -> Request | None:
 
 
 async def report_progress(progress: float, total: float | None = None, message: str | None = None) -> None:
-    """Tells the caller of the running tool how far it is. Without anybody who asked it does nothing (many-sources 2.9)."""
+    """Tells the caller of the running tool how far it is. Where nobody asked it does nothing (many-sources 2.9)."""
     request = serving.get()
     if request is not None:
         await request.report_progress(progress, total, message)

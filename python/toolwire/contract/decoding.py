@@ -1,170 +1,186 @@
 """Arguments that do not decode, in words that a model can act on (spec one-session 2.5).
 
-The path, what the advertised schema expects there, what came. Prose is made late: pydantic has already refused.
+The place, what the advertised schema expects there, what came. Prose is made late: pydantic has already refused. Which
+of its steps are places of the document and which are its own names for alternatives, the arguments themselves tell.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
 
 from toolwire import _core
+from toolwire.contract.advertised import step, words
+from toolwire.contract.complaints import complaint, kind_of, literal, place_of
+from toolwire.contract.numbers import beyond_floats
 from toolwire.contract.signature import Signature
-from toolwire.errors import quoted
 
 __all__ = ["decode"]
 
 
 def decode(signature: Signature, arguments: bytes) -> dict[str, Any] | str:
-    """Keyword arguments from checked argument bytes, or the detail of an `INVALID_INPUT` text.
+    """Keyword arguments from argument bytes, or the detail of an `INVALID_INPUT` text.
 
     A null for a parameter that has a default and does not admit null is the default (design 4.4).
     """
     try:
-        return signature.decode(arguments)
+        values = signature.decode(arguments)
     except ValidationError as error:
-        faults = error.errors(include_url=False, include_context=False)
+        faults = error.errors(include_url=False)
+    else:
+        lost = beyond_floats(signature.marked, arguments) if signature.may_hold_infinity(arguments) else None
+        return values if lost is None else f"{place_of(lost[0])}expected a finite number, got number {lost[1]}"
+    if faults[0]["type"] == "json_invalid":
+        return _unreadable(arguments, faults[0]["ctx"]["error"])
     members = json.loads(arguments)
-    nulls = {
-        name
-        for name, value in members.items()
-        if value is None and signature.has_default(name) and not signature.admits_null(name)
-    }
+    nulls = {name for name, value in members.items() if value is None and signature.has_default(name)}
+    nulls &= {str(fault["loc"][0]) for fault in faults if fault["loc"]}
     if nulls:
-        kept = {name: value for name, value in members.items() if name not in nulls}
-        return decode(signature, json.dumps(kept).encode())
-    order = {name: position for position, name in enumerate(members)}
-    fault = min(faults, key=lambda found: order.get(str(found["loc"][0]) if found["loc"] else "", len(order)))
-    return _detail(signature, fault, arguments)
+        kept = {name: value for name, value in _core.members(arguments).items() if name not in nulls}
+        rest = b",".join(_core.quote(name) + b":" + value for name, value in kept.items())
+        return decode(signature, b"{" + rest + b"}")
+    found = sorted((_placed(fault, members) for fault in faults), key=lambda fault: _order(fault.path, members))
+    return _Explained(signature.marked, members, arguments).text(found, 0)
 
 
-def _detail(signature: Signature, fault: Any, arguments: bytes) -> str:
-    path = [step for step in fault["loc"] if not (isinstance(step, str) and step.startswith("function-"))]
-    document: Any = signature.document
-    words, shown = _walk(document, path)
-    field = f"field {quoted('.'.join(shown))}: "
-    if fault["type"] == "missing":
-        return field + "required"
-    if fault["type"] == "extra_forbidden":
-        return f"unknown {field}not in the schema"
-    value = fault["input"]
-    got = _word(value)
-    expected = " or ".join(words) or "value"
-    if got in words or (got == "number" and _whole(value) and "integer" in words):
-        # The kind is right: what is wrong is a bound, a format or a choice, and pydantic names it.
-        message = fault["msg"][:1].lower() + fault["msg"][1:]
-        return f"{field}{message}, got {got} {_literal(value)}"
-    if got == "number" and "integer" in words:
-        got = f"number {_spelled(arguments, path, value)}"
-    return f"{field}expected {expected}, got {got}"
-
-
-_NAMES = {"null": "null", "string": "string", "integer": "integer", "number": "number", "boolean": "boolean"}
-
-
-def _walk(node: Any, path: list[Any]) -> tuple[list[str], list[str]]:
-    """The type words that the advertised schema shows at a path, and the steps of it that are members or elements."""
-    root, shown = node, []
-    for step in path:
-        below = _step(root, node, step)
-        if below is None and isinstance(step, str) and not _has_members(root, node):
-            # Not a step of the document but a branch of a union, which pydantic names in its place.
-            continue
-        node = below if below is not None else {}
-        shown.append(str(step))
-    return _types(root, node), shown
-
-
-def _resolved(root: Any, node: Any) -> Any:
-    for _ in range(32):
-        reference = node.get("$ref") if isinstance(node, dict) else None
-        if not isinstance(reference, str) or not reference.startswith("#/"):
-            break
-        node = root
-        for name in reference[2:].split("/"):
-            node = node.get(name.replace("~1", "/").replace("~0", "~"), {})
-    return node
-
-
-def _branches(root: Any, node: Any) -> list[Any]:
-    node = _resolved(root, node)
-    if not isinstance(node, dict):
-        return []
-    found = [node]
-    for keyword in ("anyOf", "oneOf", "allOf"):
-        for branch in node.get(keyword, ()):
-            found += _branches(root, branch)
-    return found
-
-
-def _has_members(root: Any, node: Any) -> bool:
-    return any("properties" in branch or "additionalProperties" in branch for branch in _branches(root, node))
-
-
-def _step(root: Any, node: Any, step: Any) -> Any:
-    for branch in _branches(root, node):
-        if isinstance(step, int):
-            prefix = branch.get("prefixItems", ())
-            if step < len(prefix):
-                return prefix[step]
-            if "items" in branch:
-                return branch["items"]
-        elif step in branch.get("properties", {}):
-            return branch["properties"][step]
-        elif isinstance(branch.get("additionalProperties"), dict):
-            return branch["additionalProperties"]
-    return None
-
-
-def _types(root: Any, node: Any) -> list[str]:
-    words: list[str] = []
-    for branch in _branches(root, node):
-        kinds = branch.get("type")
-        for kind in [kinds] if isinstance(kinds, str) else kinds or ():
-            if kind != "null" and kind not in words:
-                words.append(kind)
-    return words
-
-
-def _word(value: Any) -> str:
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "bool"
-        case str() | bytes():
-            return "string"
-        case int() | float():
-            return "number"
-        case list() | tuple() | set():
-            return "array"
-        case dict():
-            return "object"
-        case _:
-            return type(value).__name__
-
-
-def _whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-_CLIP = 100
-"""Characters of a refused value that a text quotes."""
-
-
-def _literal(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= _CLIP else text[:_CLIP] + "…"
-
-
-def _spelled(arguments: bytes, path: list[Any], value: Any) -> str:
-    """A number as the model spelled it; as Python spells it where the path is not a plain one."""
+def _unreadable(arguments: bytes, problem: str) -> str:
     try:
-        found: Any = json.loads(arguments, parse_float=str, parse_int=str)
-        for step in path:
-            found = found[step]
-    except (KeyError, IndexError, TypeError, ValueError):
-        return _literal(value)
-    return found if isinstance(found, str) and _core.equal(found, found) else _literal(value)
+        _core.check_arguments(arguments)
+    except _core.JsonError as error:
+        return str(error.args[0])
+    # It is JSON, and more of it than pydantic reads: 4,300 digits, or about 200 levels.
+    problem = problem.split(" at line ", 1)[0]
+    return {
+        "number out of range": "a number has too many digits",
+        "recursion limit exceeded": "the arguments nest too deep",
+    }.get(problem, problem)
+
+
+@dataclass(frozen=True, slots=True)
+class _Fault:
+    """One of pydantic's faults: its steps, which of them are places (`path`), and which are names of alternatives."""
+
+    raw: Any
+    path: tuple[str | int, ...]
+    labels: tuple[int, ...]
+
+    @property
+    def steps(self) -> tuple[str | int, ...]:
+        found: tuple[str | int, ...] = self.raw["loc"]
+        return found
+
+
+_ABSENT = ("missing", "missing_argument", "missing_keyword_only_argument")
+
+
+def _placed(raw: Any, members: Any) -> _Fault:
+    """Tells places from labels: the reading of the steps that leads to the value which was refused."""
+    steps: tuple[str | int, ...] = raw["loc"]
+    if steps and steps[-1] == "[key]":
+        return _Fault(raw, steps, ())
+    absent = raw["type"] in _ABSENT
+    ways = list(_ways(steps[:-1] if absent else steps, members))
+    best = next((way for way in ways if _same(way[1], raw["input"])), ways[0])
+    labels = best[0]
+    path = tuple(step for index, step in enumerate(steps) if index not in labels)
+    return _Fault(raw, path, labels)
+
+
+def _ways(steps: tuple[str | int, ...], value: Any, index: int = 0) -> Iterator[tuple[tuple[int, ...], Any]]:
+    if index == len(steps):
+        yield (), value
+        return
+    name = steps[index]
+    inside = name in value if isinstance(value, dict) else isinstance(value, list) and name in range(len(value))
+    if inside:
+        yield from _ways(steps, value[name], index + 1)
+    for labels, end in _ways(steps, value, index + 1):
+        yield (index, *labels), end
+
+
+def _same(left: Any, right: Any) -> bool:
+    return type(left) is type(right) and bool(left == right)
+
+
+def _order(path: tuple[str | int, ...], value: Any) -> tuple[int, ...]:
+    """Where a place stands in the document; what is missing comes behind what is there."""
+    order = []
+    for name in path:
+        if isinstance(value, dict) and name in value:
+            order.append(list(value).index(name))
+            value = value[name]
+        elif isinstance(value, list) and isinstance(name, int) and name < len(value):
+            order.append(name)
+            value = value[name]
+        else:
+            order.append(len(value) if isinstance(value, dict | list) else 0)
+            break
+    return tuple(order)
+
+
+_SHOWN_ALTERNATIVES = 4
+"""Of a union that a value does not fit, the complaints that a text repeats."""
+
+
+class _Explained:
+    """The texts of one refusal."""
+
+    def __init__(self, root: Any, members: Any, arguments: bytes) -> None:
+        self._root = root
+        self._members = members
+        self._arguments = arguments
+
+    def text(self, faults: list[_Fault], index: int) -> str:
+        """The text for faults that share their first `index` steps: that of the first, or of its whole union."""
+        first = faults[0]
+        label = next((found for found in first.labels if found >= index), None)
+        if label is None:
+            return complaint(first.raw, first.path, self._root, self._arguments)
+        before = first.steps[:label]
+        alternatives: dict[str | int, list[_Fault]] = {}
+        for fault in faults:
+            if len(fault.steps) > label and fault.steps[:label] == before:
+                alternatives.setdefault(fault.steps[label], []).append(fault)
+        if len(alternatives) == 1:
+            return self.text(faults, label + 1)
+        place = tuple(name for found, name in enumerate(before) if found not in first.labels)
+        return self._of_union(list(alternatives.values()), place, label + 1)
+
+    def _of_union(self, alternatives: list[list[_Fault]], place: tuple[str | int, ...], index: int) -> str:
+        fitting = [faults for faults in alternatives if not _wrong_kind(faults, place)]
+        if not fitting:
+            node = self._root
+            for name in place:
+                node = step(self._root, node, name)
+            expected = " or ".join(words(self._root, node)) or "value"
+            return f"{place_of(place)}expected {expected}, got {kind_of(alternatives[0][0].raw['input'])}"
+        # An alternative that names itself by a constant member was not meant, if another one's name fits.
+        meant = [faults for faults in fitting if _other_name(faults) is None]
+        if not meant:
+            names = [name for name in map(_other_name, fitting) if name is not None]
+            if len({name.path for name in names}) == 1:
+                allowed = " or ".join(str(name.raw["ctx"]["expected"]).replace("'", '"') for name in names)
+                return f"{place_of(names[0].path)}expected {allowed}, got {literal(names[0].raw['input'])}"
+            meant = fitting
+        texts = list(dict.fromkeys(self.text(faults, index) for faults in meant))
+        if len(texts) == 1:
+            return texts[0]
+        return f"{place_of(place)}fits no alternative: {'; or '.join(texts[:_SHOWN_ALTERNATIVES])}"
+
+
+def _wrong_kind(faults: list[_Fault], place: tuple[str | int, ...]) -> bool:
+    first = faults[0]
+    return first.path == place and str(first.raw["type"]).endswith("_type")
+
+
+def _other_name(faults: list[_Fault]) -> _Fault | None:
+    """The fault of a constant member: the alternative has another name than the value."""
+    return next((fault for fault in faults if _is_constant(fault.raw)), None)
+
+
+def _is_constant(raw: Any) -> bool:
+    return raw["type"] == "literal_error" and " or " not in raw["ctx"]["expected"]

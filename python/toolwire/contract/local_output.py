@@ -13,7 +13,10 @@ __all__ = ["LocalOutput", "block_json", "media_marker"]
 
 
 class LocalOutput(ToolOutput):
-    """Text, parts and a structured value. `text` alone is one text part."""
+    """Text, parts and a structured value. `text` alone is one text part.
+
+    Raises ValueError when `structured` is no JSON, naming the place.
+    """
 
     __slots__ = ("_local_parts", "_local_text", "_structured")
 
@@ -21,6 +24,11 @@ class LocalOutput(ToolOutput):
         self, text: str | None = None, *, structured: bytes | None = None, parts: Sequence[Part] | None = None
     ) -> None:
         self._local_text = text
+        if structured is not None:
+            try:
+                _core.check_output(structured)
+            except _core.JsonError as error:
+                raise ValueError(f"the structured value is no JSON: {error.args[0]}") from None
         self._structured = structured
         self._local_parts = None if parts is None else tuple(parts)
 
@@ -81,15 +89,18 @@ def media_marker(part: MediaPart) -> str:
 
 
 def block_json(part: Part) -> bytes:
-    """A part as a content block: the bytes that it came in, or a block of its kind."""
+    """A part as a content block: the bytes that it came in, or a block of its kind. Raises ValueError for no JSON."""
     if part.raw:
+        _core.validate(part.raw)
         return part.raw
     quote = _core.quote
     if isinstance(part, TextPart):
         if part.uri is None:
             return b'{"type":"text","text":' + quote(part.text) + b"}"
         mime = b"" if part.mime_type is None else b',"mimeType":' + quote(part.mime_type)
-        return b'{"type":"resource","resource":{"uri":' + quote(part.uri) + mime + b',"text":' + quote(part.text) + b"}}"
+        return (
+            b'{"type":"resource","resource":{"uri":' + quote(part.uri) + mime + b',"text":' + quote(part.text) + b"}}"
+        )
     mime_type = part.mime_type or "application/octet-stream"
     data = part.data
     if data is None:

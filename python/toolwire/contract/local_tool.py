@@ -1,16 +1,15 @@
 """Tools that run here: a Python function, or a handler of raw bytes, as a Tool.
 
-A handler's exception is its text, the exception kept as the failure's cause; what is no ordinary exception goes through.
+A handler's exception is its text, the exception kept as the failure's cause; what is no ordinary one goes through.
 """
 
 from __future__ import annotations
 
 import functools
 import inspect
-import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
-from typing import Any, get_type_hints
+from typing import Annotated, Any, Never, NoReturn, get_args, get_origin
 
 import anyio.to_thread
 from pydantic import PydanticUserError, TypeAdapter
@@ -21,15 +20,24 @@ from toolwire.contract.decoding import decode
 from toolwire.contract.docstrings import summary
 from toolwire.contract.encoding import EncodeError, encode
 from toolwire.contract.local_output import LocalOutput
+from toolwire.contract.nesting import inside
 from toolwire.contract.output import ToolOutput
 from toolwire.contract.parts import MediaPart, TextPart
 from toolwire.contract.policies import Policy, Settings, applied
 from toolwire.contract.schema import EMPTY, Schema
-from toolwire.contract.signature import Signature, UntitledSchema
+from toolwire.contract.signature import (
+    Signature,
+    UntitledSchema,
+    docstring_of,
+    hints_of,
+    innermost,
+    schema_text,
+    unusable,
+)
 from toolwire.contract.tool_object import Tool, refused_input
 from toolwire.errors import SchemaError, ToolError, ToolFailure, quoted
 
-__all__ = ["FunctionCaller", "LocalDefinition", "RawCaller", "from_function", "raw_tool"]
+__all__ = ["FunctionCaller", "LocalDefinition", "RawCaller", "from_function", "raw_tool", "text_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +61,11 @@ class LocalDefinition:
             members.append(b'"title":' + quote(self.title))
         members.append(b'"description":' + quote(self.description))
         members.append(b'"inputSchema":' + self.input_schema)
-        for name, value in ((b"outputSchema", self.output_schema), (b"annotations", self.annotations), (b"_meta", self.meta)):
+        for name, value in (
+            (b"outputSchema", self.output_schema),
+            (b"annotations", self.annotations),
+            (b"_meta", self.meta),
+        ):
             if value is not None:
                 members.append(b'"' + name + b'":' + value)
         return b"{" + b",".join(members) + b"}"
@@ -67,7 +79,7 @@ class LocalDefinition:
         return _core.fingerprint([_core.quote(self.name), _core.quote(self.description), self.input_schema])
 
 
-async def run_handler(function: Callable[..., Any], is_async: bool, *args: Any, **named: Any) -> Any:
+async def run_handler(function: Callable[..., Any], is_async: bool, /, *args: Any, **named: Any) -> Any:
     """What a handler returns: awaited, or run in a worker thread that a cancelled caller leaves behind.
 
     Raises ToolError as it is, any other Exception as a ToolFailure with its text.
@@ -80,11 +92,12 @@ async def run_handler(function: Callable[..., Any], is_async: bool, *args: Any, 
         return await value if inspect.isawaitable(value) else value
     except ToolError:
         raise
-    except Exception as error:
-        raise ToolFailure(_text(error), cause=error) from None
+    except Exception as error:  # noqa: BLE001 - a handler may raise anything, and to a model it is one failed call
+        raise ToolFailure(text_of(error), cause=error) from None
 
 
-def _text(error: Exception) -> str:
+def text_of(error: BaseException) -> str:
+    """What an exception says: its text, or its class's name when that is empty or cannot be had."""
     try:
         return str(error) or type(error).__name__
     except Exception:  # noqa: BLE001 - a broken __str__ must not hide that the handler failed
@@ -93,9 +106,10 @@ def _text(error: Exception) -> str:
 
 def is_async(function: Callable[..., Any]) -> bool:
     """A callable whose call gives a coroutine."""
-    while isinstance(function, functools.partial):
-        function = function.func
-    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None))
+    function = innermost(function)
+    # Of an object it is the class that says how it is called.
+    called = function if inspect.isroutine(function) else type(function).__call__
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(called)
 
 
 class FunctionCaller:
@@ -134,15 +148,26 @@ class FunctionCaller:
             checked = _core.check_arguments(arguments)
         except _core.JsonError as error:
             raise refused_input(tool.name, error.args[0]) from None
-        named = decode(self.signature, checked)
-        if isinstance(named, str):
-            raise refused_input(tool.name, named)
+        named = self._decoded(tool, checked)
         context = self.signature.context_parameter
         if context is not None:
             request = serving.get()
-            named[context] = None if request is None else request.sdk_context
-        value = await run_handler(self._function, self._is_async, **named)
+            named[context] = None if request is None else request.sdk_context_as(self.signature.context_kind)
+        if tool.settings.sequential_by_policy:
+            with inside(tool):
+                value = await run_handler(self._function, self._is_async, **named)
+        else:
+            value = await run_handler(self._function, self._is_async, **named)
         return output_of(tool.name, value, self._json)
+
+    def _decoded(self, tool: Tool, arguments: bytes) -> dict[str, Any]:
+        try:
+            named = decode(self.signature, arguments)
+        except Exception as error:  # noqa: BLE001 - a validator of the user's may raise what pydantic does not expect
+            raise ToolFailure(text_of(error), cause=error) from None
+        if isinstance(named, str):
+            raise refused_input(tool.name, named)
+        return named
 
 
 class RawCaller:
@@ -157,12 +182,33 @@ class RawCaller:
         self._is_async = is_async(function)
 
     async def call(self, tool: Tool, arguments: bytes | str) -> ToolOutput:
-        """One call. Raises ToolFailure and ToolError."""
-        raw = arguments.encode() if isinstance(arguments, str) else arguments
-        value = await run_handler(self._function, self._is_async, raw)
-        if isinstance(value, str) and tool.output_schema is not None:
-            return LocalOutput(value, structured=value.encode("utf-8", "surrogatepass"))
+        """One call: blank and null are `{}`, all else reaches the handler as it is. Raises as `FunctionCaller` does."""
+        try:
+            raw = arguments.encode() if isinstance(arguments, str) else arguments
+        except UnicodeEncodeError:
+            raise refused_input(tool.name, "half of a surrogate pair in the arguments") from None
+        if len(raw) < _BLANK and raw.strip() in (b"", b"null"):
+            raw = b"{}"
+        if tool.settings.sequential_by_policy:
+            with inside(tool):
+                value = await run_handler(self._function, self._is_async, raw)
+        else:
+            value = await run_handler(self._function, self._is_async, raw)
+        if isinstance(value, str) and tool.output_schema is not None and _is_json(value):
+            return LocalOutput(value, structured=value.encode())
         return output_of(tool.name, value, False)
+
+
+_BLANK = 64
+"""Bytes up to which arguments are looked at for being blank: a model pads them with a newline, not with a page."""
+
+
+def _is_json(text: str) -> bool:
+    try:
+        _core.check_output(text)
+    except _core.JsonError:
+        return False
+    return True
 
 
 def output_of(name: str, value: Any, as_json: bool) -> ToolOutput:
@@ -231,14 +277,15 @@ def from_function(
     if not callable(function):
         raise SchemaError(f"toolwire: Tool {quoted(name or '')} called with a nil handler")
     if name is None:
-        name = getattr(function, "__name__", "") or type(function).__name__
+        own = innermost(function)
+        name = getattr(own, "__name__", "") or type(own).__name__
         if name == "<lambda>":
             raise SchemaError("toolwire: a lambda has no name: pass name=")
     _check(name, function)
     settings = applied(policies, Settings())
     signature = Signature(name, function, strict_input=settings.strict_input)
     if description is None:
-        description = summary(inspect.getdoc(function) or "")
+        description = summary(docstring_of(function))
     output_schema = _output_schema(name, function)
     definition = LocalDefinition(
         name, description, signature.schema, output_schema, title=title, annotations=settings.annotations
@@ -248,20 +295,22 @@ def from_function(
 
 def _output_schema(name: str, function: Callable[..., Any]) -> bytes | None:
     """The schema of what a function promises to return: none for `str`, parts, `None` and no annotation."""
-    target = function if inspect.isroutine(function) else type(function).__call__
-    returned = get_type_hints(inspect.unwrap(target), include_extras=True).get("return", str)
-    if returned is str or returned is type(None) or _is_output(returned):
+    own = innermost(function)
+    returned = own if inspect.isclass(own) else hints_of(name, function).get("return", str)
+    if get_origin(returned) in (Awaitable, Coroutine):
+        returned = get_args(returned)[-1]
+    plain = get_args(returned)[0] if get_origin(returned) is Annotated else returned
+    if plain in (str, None, type(None), NoReturn, Never) or _is_output(plain):
         return None
     try:
-        document = TypeAdapter(returned).json_schema(mode="serialization", schema_generator=UntitledSchema)
-    except (PydanticUserError, TypeError, ValueError) as error:
-        raise SchemaError(f"toolwire: tool {quoted(name)}: its return type has no schema: {error}") from error
-    document.pop("title", None)
-    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
+        return schema_text(UntitledSchema().generate(TypeAdapter(returned).core_schema, "serialization"))
+    except (PydanticUserError, TypeError, ValueError, RecursionError) as error:
+        text = f"toolwire: tool {quoted(name)}: its return type: {unusable(error, returned)}"
+        raise SchemaError(text) from error
 
 
 def _is_output(annotation: Any) -> bool:
-    if isinstance(annotation, type):
+    if isinstance(annotation, type) and get_origin(annotation) is None:
         return issubclass(annotation, ToolOutput | TextPart | MediaPart)
-    arguments = [part for part in getattr(annotation, "__args__", ()) if part is not Ellipsis]
+    arguments = [part for part in get_args(annotation) if part is not Ellipsis]
     return bool(arguments) and all(_is_output(part) or part is type(None) for part in arguments)

@@ -1,33 +1,61 @@
 """A function's signature as a tool's input: one pydantic model, its schema, and the decoder of argument bytes.
 
 Every parameter stands in the model under a name of ours with its own as the alias, so that no name is special
-(`schema`, `copy` and `self` reach the handler like any other). Decoding is strict: a string stays a string.
+(`schema`, `copy` and `self` reach the handler like any other). Decoding is strict at every depth: strings stay strings.
 """
 
 from __future__ import annotations
 
+import functools
 import inspect
 import json
-from collections.abc import Callable
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+import math
+import re
+import types
+from collections.abc import Callable, Iterator
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, Field, PydanticUserError, create_model
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, PydanticUserError, create_model
+from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import PydanticUndefined
 
+from toolwire.contract.advertised import DECIMAL, resolved
 from toolwire.contract.docstrings import parameter_descriptions
+from toolwire.contract.numbers import maybe_beyond_floats, quoted_decimals
 from toolwire.errors import SchemaError, quoted
 
-__all__ = ["Signature", "UntitledSchema"]
+__all__ = ["Signature", "UntitledSchema", "docstring_of", "hints_of", "innermost", "schema_text", "unusable"]
 
 
 class UntitledSchema(GenerateJsonSchema):
     """JSON Schema without the titles that pydantic makes up from names: they cost tokens and say nothing."""
 
-    def field_title_should_be_set(self, schema: Any) -> bool:
+    # A default that is no JSON is the handler's own affair.
+    ignored_warning_kinds = GenerateJsonSchema.ignored_warning_kinds | {"non-serializable-default"}
+    has_decimals = False
+
+    def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002 - pydantic's own signature
         """Never: only a title that somebody wrote is kept."""
         return False
+
+    def decimal_schema(self, schema: Any) -> dict[str, Any]:
+        """A decimal's schema, marked: its numbers must not become floats on the way."""
+        self.has_decimals = True
+        return {**super().decimal_schema(schema), DECIMAL: True}
+
+    def generate(self, schema: Any, mode: Any = "validation") -> dict[str, Any]:
+        """The document without the names of classes as titles."""
+        document = super().generate(schema, mode)
+        if document.keys() == {"$ref", "$defs"}:
+            # A recursive type: what its root is has to stand at the root, or no era before 2026-07-28 can carry it.
+            document = {**resolved(document, document), "$defs": document["$defs"]}
+        document.pop("title", None)
+        for name, definition in document.get("$defs", {}).items():
+            if re.sub(r"\W", "_", str(definition.get("title", ""))) == name:
+                del definition["title"]
+        return document
 
 
 class Signature:
@@ -38,113 +66,203 @@ class Signature:
 
     def __init__(self, tool: str, function: Callable[..., Any], *, strict_input: bool = False) -> None:
         self.names: list[str] = []
+        """The parameters, in the order of the model's fields."""
         self.context_parameter: str | None = None
+        """The parameter that takes the SDK's own context, which no client can give."""
+        self.context_kind = ""
         self.extra_parameter: str | None = None
-        self._optional: dict[str, bool] = {}
-        fields = self._fields(tool, function)
-        if strict_input:
-            extra = "forbid"
-        else:
-            extra = "ignore" if self.extra_parameter is None else "allow"
-        config = ConfigDict(strict=True, extra=extra, allow_inf_nan=False, arbitrary_types_allowed=False)  # type: ignore[typeddict-item]  # the words above are the Literal's
+        self._members: list[str] = []
+        self._defaulted: set[str] = set()
+        fields = dict(self._fields(tool, function))
+        generator = UntitledSchema()
+        extra = "forbid" if strict_input else "allow" if self._takes_more() else "ignore"
+        config = ConfigDict(strict=True, extra=extra, allow_inf_nan=False)  # type: ignore[typeddict-item]  # the words above are the Literal's
         try:
             self.model: type[BaseModel] = create_model("Arguments", __config__=config, **fields)
-            document = self.model.model_json_schema(by_alias=True, schema_generator=UntitledSchema)
-        except (PydanticUserError, TypeError, ValueError) as error:
-            raise SchemaError(f"toolwire: tool {quoted(tool)}: {self._culprit(fields)}{error}") from error
-        document.pop("title", None)
-        document.pop("description", None)
-        document.pop("additionalProperties", None)
-        if not document.get("properties"):
-            document.pop("properties", None)
-        self.document = {"type": "object", **document}
-        self.schema = json.dumps(self.document, ensure_ascii=False, separators=(",", ":")).encode()
+            document = generator.generate(self.model.__pydantic_core_schema__)
+            document.pop("description", None)
+            if not (isinstance(document.get("additionalProperties"), dict) and extra == "allow"):
+                document.pop("additionalProperties", None)
+            if not document.get("properties"):
+                document.pop("properties", None)
+            self.marked = {"type": "object", **document}
+            """The advertised document, with the places of decimals marked."""
+            self.schema = schema_text(self.marked)
+        except (PydanticUserError, TypeError, ValueError, RecursionError) as error:
+            raise SchemaError(f"toolwire: tool {quoted(tool)}: {self._culprit(fields, error)}") from error
+        self.has_decimals = generator.has_decimals
+        self.may_lose_numbers = any("type" not in node for node in document.get("properties", {}).values()) or any(
+            word in self.schema for word in (b'"$defs"', b'"items"', b'"additionalProperties"')
+        )
+        """A float may stand where nothing refuses infinity."""
         self._validate = self.model.__pydantic_validator__.validate_json
 
     def decode(self, arguments: bytes) -> dict[str, Any]:
         """Keyword arguments of a handler from the arguments' JSON object. Raises pydantic's ValidationError."""
-        instance = self._validate(arguments)
+        if self.has_decimals:
+            arguments = quoted_decimals(self.marked, arguments)
+        instance = self._validate(arguments, strict=True)
         values = dict(zip(self.names, instance.__dict__.values(), strict=True))
         if self.extra_parameter is not None and instance.__pydantic_extra__:
             values.update(instance.__pydantic_extra__)
         return values
 
-    def admits_null(self, name: str) -> bool:
-        """A parameter takes null as a value of its own."""
-        return self._optional.get(name, True)
+    def may_hold_infinity(self, arguments: bytes) -> bool:
+        """A number beyond Python's floats may have been read as infinity."""
+        return self.may_lose_numbers and maybe_beyond_floats(arguments)
 
-    def has_default(self, name: str) -> bool:
-        """A parameter may be left out."""
-        return name in self._optional
+    def has_default(self, member: str) -> bool:
+        """A member of the arguments may be left out."""
+        return member in self._defaulted
 
-    def _fields(self, tool: str, function: Callable[..., Any]) -> dict[str, Any]:
+    def _takes_more(self) -> bool:
+        return self.extra_parameter is not None
+
+    def _fields(self, tool: str, function: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
         try:
             signature = inspect.signature(function)
-            target = function if inspect.isroutine(function) else type(function).__call__
-            hints = get_type_hints(inspect.unwrap(target), include_extras=True)
-        except (NameError, TypeError, ValueError) as error:
+        except (TypeError, ValueError) as error:
             raise SchemaError(f"toolwire: tool {quoted(tool)}: its signature cannot be read: {error}") from error
-        described = parameter_descriptions(inspect.getdoc(function) or "")
-        fields: dict[str, Any] = {}
+        hints = hints_of(tool, function)
+        described = parameter_descriptions(docstring_of(function))
+        bound = _bound(function)
         for name, parameter in signature.parameters.items():
             annotation = hints.get(name, Any)
-            if parameter.kind is parameter.POSITIONAL_ONLY or parameter.kind is parameter.VAR_POSITIONAL:
+            if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.VAR_POSITIONAL):
                 raise SchemaError(
                     f"toolwire: tool {quoted(tool)}: parameter {quoted(name)} is positional, and arguments come by name"
                 )
+            if name in bound:
+                continue
             if parameter.kind is parameter.VAR_KEYWORD:
                 self.extra_parameter = name
-                continue
-            if is_sdk_context(annotation):
-                self.context_parameter = name
-                continue
-            fields[f"p{len(fields)}"] = (annotation, self._field(name, annotation, parameter.default, described))
-            self.names.append(name)
-        return fields
+                if annotation is not Any:
+                    yield "__pydantic_extra__", (types.GenericAlias(dict, (str, annotation)), ...)
+            elif kind := _sdk_context(annotation):
+                self.context_parameter, self.context_kind = name, kind
+            else:
+                field = self._field(name, annotation, parameter.default, described.get(name))
+                member = self._members[-1]
+                if member in self._members[:-1]:
+                    raise SchemaError(f"toolwire: tool {quoted(tool)}: two fields with the JSON name {quoted(member)}")
+                yield f"p{len(self.names)}", field
+                self.names.append(name)
 
-    def _field(self, name: str, annotation: Any, default: Any, described: dict[str, str]) -> FieldInfo:
-        own = next((part for part in getattr(annotation, "__metadata__", ()) if isinstance(part, FieldInfo)), None)
+    def _field(self, name: str, annotation: Any, default: Any, described: str | None) -> tuple[Any, FieldInfo]:
+        """A parameter's field. pydantic merges what `Annotated` says with what is said here."""
         if isinstance(default, FieldInfo):
-            own, field = default, default
-            default = field.default if field.default is not PydanticUndefined else inspect.Parameter.empty
-        description = own.description if own is not None else None
-        options: dict[str, Any] = {"alias": name}
-        if description is None and name in described:
-            options["description"] = described[name]
-        if own is not None and own.default_factory is not None:
-            self._optional[name] = _admits_null(annotation)
-            return FieldInfo.merge_field_infos(own, **options)
-        if default is inspect.Parameter.empty:
-            default = own.default if own is not None and own.default is not PydanticUndefined else default
+            annotation, default = Annotated[annotation, default], inspect.Parameter.empty
+        own = [part for part in getattr(annotation, "__metadata__", ()) if isinstance(part, FieldInfo)]
+        options: dict[str, Any] = {}
+        alias = next((part.validation_alias for part in reversed(own) if part.validation_alias is not None), None)
+        if alias is None:
+            options["alias"] = alias = name
+        if described is not None and not any(part.description for part in own):
+            options["description"] = described
+        first = alias.choices[0] if isinstance(alias, AliasChoices) else alias
+        self._members.append(first if isinstance(first, str) else name)
         if default is not inspect.Parameter.empty:
             options["default"] = default
-            self._optional[name] = _admits_null(annotation)
-        merged = Field(**options)
-        return merged if own is None else FieldInfo.merge_field_infos(own, merged)
+        if "default" in options or any(
+            part.default is not PydanticUndefined or part.default_factory is not None for part in own
+        ):
+            self._defaulted.add(self._members[-1])
+        return annotation, Field(**options)
 
-    def _culprit(self, fields: dict[str, Any]) -> str:
-        """The first parameter that pydantic cannot make a schema for, as the start of an error text."""
-        for name, (annotation, field) in zip(self.names, fields.values(), strict=True):
+    def _culprit(self, fields: dict[str, Any], error: Exception) -> str:
+        """The first parameter that has no schema by itself, and why."""
+        named = zip(self.names, (field for name, field in fields.items() if name.startswith("p")), strict=True)
+        for name, field in named:
             try:
-                create_model("One", p=(annotation, field)).model_json_schema()
-            except (PydanticUserError, TypeError, ValueError):
-                return f"parameter {quoted(name)}: "
-        return ""
+                model = create_model("One", p=field)
+                schema_text(UntitledSchema().generate(model.__pydantic_core_schema__))
+            except (PydanticUserError, TypeError, ValueError, RecursionError) as own:
+                return f"parameter {quoted(name)}: {unusable(own, field[0])}"
+        return unusable(error, None)
 
 
-def is_sdk_context(annotation: Any) -> bool:
-    """A parameter asks for the SDK's own request context. The SDK itself is not imported to find out."""
-    target = get_origin(annotation) or annotation
-    if target is Annotated:
-        target = get_args(annotation)[0]
-    return (
-        isinstance(target, type)
-        and target.__module__.startswith("mcp.server")
-        and target.__name__ in ("Context", "ServerRequestContext")
-    )
+def schema_text(document: dict[str, Any]) -> bytes:
+    """A schema as JSON. A default that JSON cannot say is left out. Raises ValueError for anything else of the kind."""
+
+    def clean(node: Any) -> Any:
+        if isinstance(node, dict):
+            return {
+                name: clean(value)
+                for name, value in node.items()
+                if name != DECIMAL and not (name == "default" and isinstance(value, float) and not math.isfinite(value))
+            }
+        return [clean(value) for value in node] if isinstance(node, list) else node
+
+    return json.dumps(clean(document), ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
-def _admits_null(annotation: Any) -> bool:
+def unusable(error: Exception, annotation: Any) -> str:
+    """Why a type has no schema, in one line."""
+    if isinstance(error, PydanticSchemaGenerationError | PydanticInvalidForJsonSchema) and annotation is not None:
+        return f"no JSON schema can be made of {inspect.formatannotation(annotation)}"
+    text = error.message if isinstance(error, PydanticUserError) else str(error) or type(error).__name__
+    return text.split("\n", 1)[0]
+
+
+def innermost(function: Callable[..., Any]) -> Callable[..., Any]:
+    """What a partial calls in the end; any other callable is its own."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    return function
+
+
+def docstring_of(function: Callable[..., Any]) -> str:
+    """The docstring of a callable: of an object that is called, its `__call__`'s before its class's."""
+    own = innermost(function)
+    called = None if inspect.isroutine(own) or inspect.isclass(own) else type(own).__call__.__doc__
+    return inspect.cleandoc(called) if called else inspect.getdoc(own) or ""
+
+
+def _bound(function: Callable[..., Any]) -> set[str]:
+    """What a partial has bound by name is not the model's to give, nor to see."""
+    names: set[str] = set()
+    while isinstance(function, functools.partial):
+        names |= function.keywords.keys()
+        function = function.func
+    return names
+
+
+def hints_of(tool: str, function: Callable[..., Any]) -> dict[str, Any]:
+    """The annotations of a callable, evaluated; of a class those of its construction. Raises SchemaError."""
+    target: Any = innermost(function)
+    if inspect.isclass(target):
+        target = target.__init__
+    elif not inspect.isroutine(target):
+        target = type(target).__call__
+    target = inspect.unwrap(target)
+    try:
+        return get_type_hints(target, include_extras=True)
+    except Exception as error:
+        place, cause = _unresolved(target, error)
+        raise SchemaError(f"toolwire: tool {quoted(tool)}: {place} cannot be resolved: {cause}") from error
+
+
+def _unresolved(target: Any, error: Exception) -> tuple[str, Exception]:
+    for name, annotation in getattr(target, "__annotations__", {}).items():
+        alone = types.SimpleNamespace(__annotations__={name: annotation})
+        try:
+            get_type_hints(alone, globalns=getattr(target, "__globals__", {}))
+        except Exception as own:  # noqa: BLE001 - an annotation is code of the user's, and may raise anything
+            shown = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
+            place = "the return type" if name == "return" else f"parameter {quoted(name)}: its type"
+            return f"{place} {shown}", own
+    return "its signature", error
+
+
+def _sdk_context(annotation: Any) -> str:
+    """The SDK's own context that a parameter asks for, by its class's name. The SDK is not imported to find out."""
     if get_origin(annotation) is Annotated:
         annotation = get_args(annotation)[0]
-    return annotation is Any or annotation is None or type(None) in get_args(annotation)
+    if get_origin(annotation) in (Union, types.UnionType):
+        return next(filter(None, map(_sdk_context, get_args(annotation))), "")
+    kind = get_origin(annotation) or annotation
+    for base in kind.__mro__ if isinstance(kind, type) else ():
+        found = (base.__module__, base.__name__)
+        if found in (("mcp.server.mcpserver.context", "Context"), ("mcp.server.context", "ServerRequestContext")):
+            return base.__name__
+    return ""

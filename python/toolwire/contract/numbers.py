@@ -1,0 +1,73 @@
+"""Numbers of arguments that Python's floats cannot hold, found in the text before it is lost.
+
+pydantic reads a JSON number as a float first: a `Decimal` parameter would get 19.99 for 19.990000000000000001, and
+`1E400` would be infinity. Only signatures that can meet such a number come here.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any
+
+from toolwire.contract.advertised import DECIMAL, branches, step
+
+__all__ = ["Spelled", "beyond_floats", "maybe_beyond_floats", "quoted_decimals", "spelled"]
+
+_MAYBE_BEYOND = re.compile(rb"[0-9][eE]\+?[0-9]{3}|[0-9]{309}")
+
+
+class Spelled(str):
+    """A JSON number as it is written."""
+
+    __slots__ = ()
+
+
+def spelled(arguments: bytes) -> Any:
+    """The arguments decoded, each number as it is written."""
+    return json.loads(arguments, parse_float=Spelled, parse_int=Spelled)
+
+
+def maybe_beyond_floats(arguments: bytes) -> bool:
+    """A number, or a string, that looks like a number beyond Python's floats stands in the arguments."""
+    return _MAYBE_BEYOND.search(arguments) is not None
+
+
+def beyond_floats(root: Any, arguments: bytes) -> tuple[list[str | int], str] | None:
+    """The place and the spelling of the first number that a float would make infinite; none at a decimal's place."""
+
+    def look(value: Any, node: Any, path: list[str | int]) -> tuple[list[str | int], str] | None:
+        if type(value) is Spelled:
+            # An integer is exact however long it is.
+            whole = value.removeprefix("-").isdigit()
+            lost = not whole and math.isinf(float(value)) and not _is_decimal(root, node)
+            return (path, value) if lost else None
+        below = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+        for name, inner in below:
+            found = look(inner, step(root, node, name), [*path, name])
+            if found is not None:
+                return found
+        return None
+
+    return look(spelled(arguments), root, [])
+
+
+def quoted_decimals(root: Any, arguments: bytes) -> bytes:
+    """The arguments with each number at a decimal's place as a string, which pydantic reads exactly."""
+
+    def write(value: Any, node: Any) -> str:
+        if type(value) is Spelled:
+            return f'"{value}"' if _is_decimal(root, node) else value
+        if isinstance(value, dict):
+            members = (f"{json.dumps(name)}:{write(inner, step(root, node, name))}" for name, inner in value.items())
+            return "{" + ",".join(members) + "}"
+        if isinstance(value, list):
+            return "[" + ",".join(write(inner, step(root, node, index)) for index, inner in enumerate(value)) + "]"
+        return json.dumps(value)
+
+    return write(spelled(arguments), root).encode()
+
+
+def _is_decimal(root: Any, node: Any) -> bool:
+    return any(DECIMAL in branch for branch in branches(root, node))
