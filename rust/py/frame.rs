@@ -199,22 +199,13 @@ impl Frame {
             .and_then(|page| Page::new(py, page))
     }
 
-    /// The result of a `tools/call`. Raises `ValueError` with prose when it nests too deep.
-    fn call_result(&self) -> PyResult<CallResult> {
-        let start = self
-            .0
-            .envelope
-            .result
-            .as_ref()
-            .map_or(self.0.text.len(), |span| span.start);
-        result::CallResult::read(&self.0.text, start)
-            .map(CallResult)
-            .map_err(|depth| {
-                pyo3::exceptions::PyValueError::new_err(format!(
-                    "the result nests {depth} levels deep, over the limit of {}",
-                    crate::limits::DEPTH
-                ))
-            })
+    /// The result of a `tools/call`; `None` when the frame is no result. Raises `ValueError` with prose when it nests too
+    /// deep.
+    fn call_result(&self) -> PyResult<Option<CallResult>> {
+        match (&self.0.envelope.kind, &self.0.envelope.result) {
+            (Kind::Result, Some(span)) => call_result(&self.0.text, span.start).map(Some),
+            _ => Ok(None),
+        }
     }
 }
 
@@ -243,7 +234,16 @@ pub fn read_message(text: &[u8]) -> PyResult<Frame> {
 /// The result of a `tools/call` that came as a value of its own. Raises `JsonError`, and `ValueError` on depth.
 #[pyfunction]
 pub fn read_result(text: &[u8]) -> PyResult<CallResult> {
-    result_frame(text)?.call_result()
+    call_result(&result_frame(text)?.0.text, 0)
+}
+
+fn call_result(text: &Bytes, start: usize) -> PyResult<CallResult> {
+    result::CallResult::read(text, start).map(CallResult).map_err(|depth| {
+        pyo3::exceptions::PyValueError::new_err(format!(
+            "the result nests {depth} levels deep, over the limit of {}",
+            crate::limits::DEPTH
+        ))
+    })
 }
 
 /// A page of tools that came as a value of its own. Raises `JsonError`, and `ValueError` without a list.

@@ -3,6 +3,9 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 
+use super::accept::Text;
+use super::json::checked;
+use crate::mcp::call;
 use crate::mcp::listing::{self, Fault, Span, string};
 use crate::schema;
 
@@ -124,5 +127,13 @@ impl Entry {
         let text = &self.0.text;
         let parts = [self.0.name, self.0.description, self.0.input_schema];
         schema::fingerprint(parts.map(|span| span.of(text).unwrap_or_default()))
+    }
+
+    /// The line of a call of this tool, its name as the server spells it; `meta` are the members of `_meta`.
+    /// Raises `JsonError` with the model's text where the arguments are refused.
+    fn call_line<'py>(&self, py: Python<'py>, id: i64, arguments: Text, meta: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+        let name = self.0.name.of(&self.0.text).unwrap_or_default();
+        let arguments = checked(py, arguments.as_ref())?;
+        Ok(PyBytes::new(py, &call::tools_call(id, name, &arguments, meta)))
     }
 }

@@ -36,6 +36,12 @@ impl CallResult {
         self.0.is_error
     }
 
+    /// The server says that this is the whole result, or says nothing about it.
+    #[getter]
+    fn is_complete(&self) -> bool {
+        self.0.result_type.as_deref().is_none_or(|kind| kind == "complete")
+    }
+
     #[getter]
     fn result_type(&self) -> Option<&str> {
         self.0.result_type.as_deref()

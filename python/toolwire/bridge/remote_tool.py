@@ -38,14 +38,14 @@ class RemoteCaller:
         if wire is None or (not wire.open and wire.end_reason is None):
             return await self._call_by_session(tool, arguments, timeout)
         definition: _core.Entry = tool.definition  # type: ignore[assignment]  # a remote tool's definition is its entry
-        name, lane, idle = definition.name_json or b"", wire.sdk, limits.idle_timeout
+        lane, idle = wire.sdk, limits.idle_timeout
 
         def line(number: int) -> bytes:
             meta = lane.envelope if idle is None else _with_token(lane.envelope, number)
-            return _core.tools_call(number, name, arguments, meta)
+            return definition.call_line(number, arguments, meta)
 
         try:
-            frame = await wire.express.send(line, label=(definition.name, wire.name), timeout=timeout, idle=idle)
+            frame = await wire.express.send(line, label=(definition, wire), timeout=timeout, idle=idle)
         except _core.JsonError as error:
             raise refused_input(tool.name, error.args[0]) from None
         return _output(call_result(frame), tool)
@@ -67,11 +67,10 @@ def _with_token(envelope: bytes, number: int) -> bytes:
 
 
 def _output(result: _core.CallResult, tool: Tool) -> ToolOutput:
-    result_type = result.result_type
-    if result_type is not None and result_type != "complete":
-        if result_type == "input_required":
+    if not result.is_complete:
+        if result.result_type == "input_required":
             raise RemoteCallError("remote tool result requires further input", raw=result.text)
-        raise RemoteCallError(f"the server's result is of an unknown type {result_type!r}", raw=result.text)
+        raise RemoteCallError(f"the server's result is of an unknown type {result.result_type!r}", raw=result.text)
     settings = tool.settings
     output = ToolOutput(result, settings.render, settings.max_result_bytes, tool.definition)
     if result.is_error:

@@ -160,11 +160,12 @@ def _page(frame: _core.Frame) -> _core.Page:
 
 def call_result(frame: _core.Frame) -> _core.CallResult:
     """The result of a call in its answer. Raises RemoteCallError."""
-    if frame.kind == "result":
-        try:
-            return frame.call_result()
-        except ValueError as problem:
-            raise RemoteCallError(str(problem), raw=frame.text) from None
+    try:
+        result = frame.call_result()
+    except ValueError as problem:
+        raise RemoteCallError(str(problem), raw=frame.text) from None
+    if result is not None:
+        return result
     error = frame.error
     if error is not None:
         raise remote_error(*error)

@@ -121,12 +121,10 @@ class ClientWire:
 
     def received(self, chunk: bytes, /) -> None:
         """Bytes of the server: each frame to the lane that waits for it."""
-        waiting = self.express.pending
+        answer = self.express.answer
         for frame in self._inbound.feed(chunk):
             number = frame.answers
-            if number in waiting:
-                self.express.answer(number, frame)
-            else:
+            if not answer(number, frame):
                 self._route(frame, number)
         if self._inbound.lsp_framing:
             self._fail_lsp()
@@ -134,7 +132,8 @@ class ClientWire:
     def ended(self, reason: str, /) -> None:
         """The server says no more."""
         for frame in self._inbound.finish():
-            self._route(frame, frame.answers)
+            if not self.express.answer(frame.answers, frame):
+                self._route(frame, frame.answers)
         self.lost = True
         self._die(self._with_stderr(reason))
 
@@ -145,6 +144,7 @@ class ClientWire:
         self._let_go()
 
     def _route(self, frame: _core.Frame, number: int) -> None:
+        """A frame that answers no express request which waits."""
         kind = frame.kind
         if kind == "request":
             self.sdk.incoming(frame)
@@ -159,8 +159,8 @@ class ClientWire:
             for heard in self._listeners.get(frame.method or "", ()):
                 heard()
             self.sdk.incoming(frame)
-        elif number in self.express.pending or number >= _core.EXPRESS_ID:
-            self.express.answer(number, frame)
+        elif number >= _core.EXPRESS_ID:
+            self.express.late_answers += 1
         elif not self.sdk.answered(number if number >= 0 else frame.id or number, frame):
             self._answer_for_nobody(frame)
 
@@ -257,4 +257,4 @@ class ClientWire:
         def line(number: int) -> bytes:
             return _core.request(number, method, params, envelope)
 
-        return await self.express.send(line, label=(method, self.name), timeout=timeout)
+        return await self.express.send(line, label=(method, self), timeout=timeout)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Final
+from typing import Final, Protocol
 
 from toolwire import _core
 from toolwire.errors import RemoteCallError, ToolwireError, quoted
@@ -25,25 +25,21 @@ OnProgress = Callable[[float, float | None, str | None], None]
 _NEVER: Final = float("inf")
 
 
-class _Pending:
-    __slots__ = ("deadline", "idle", "idle_deadline", "label", "on_progress", "timeout", "waiter")
+class Named(Protocol):
+    """What an error text can name."""
 
-    def __init__(
-        self,
-        waiter: Waiter,
-        deadline: float,
-        timeout: float | None,
-        idle: float | None,
-        label: tuple[str, str],
-        on_progress: OnProgress | None,
-    ) -> None:
-        self.waiter = waiter
-        self.deadline = deadline
-        self.timeout = timeout
-        self.idle = idle
-        self.idle_deadline = _NEVER
-        self.label = label
-        self.on_progress = on_progress
+    @property
+    def name(self) -> str: ...
+
+
+Label = tuple[Named | str, Named]
+"""A request and its server, as error texts name them: asked for their names only then."""
+
+_Pending = tuple[Waiter, float, float | None, float | None, Label, OnProgress | None]
+"""Who waits; its deadline; its limits in seconds, in total and without progress; its names; who hears of progress.
+
+A plain tuple, since one is made for every call: an object with these fields costs six times as much.
+"""
 
 
 class ExpressLane:
@@ -57,6 +53,8 @@ class ExpressLane:
         self._in_flight = limits.in_flight
         self.pending: dict[int, _Pending] = {}
         """Written and not answered."""
+        self._idle_deadlines: dict[int, float] = {}
+        """Of those with an idle limit."""
         self._queue: OrderedDict[int, tuple[_Pending, bytes]] = OrderedDict()
         """Not written yet: the bound is reached, or the channel is full. First come, first served."""
         self._next_id = _core.EXPRESS_ID
@@ -69,7 +67,7 @@ class ExpressLane:
         self,
         line: Callable[[int], bytes],
         *,
-        label: tuple[str, str],
+        label: Label,
         timeout: float | None,
         idle: float | None = None,
         on_progress: OnProgress | None = None,
@@ -88,7 +86,7 @@ class ExpressLane:
         data = line(number)
         waiter = self._waiter()
         deadline = _NEVER if timeout is None else self._now() + timeout
-        entry = _Pending(waiter, deadline, timeout, idle, label, on_progress)
+        entry = (waiter, deadline, timeout, idle, label, on_progress)
         if self._queue or len(pending) >= self._in_flight or self._channel.full:
             self._queue[number] = (entry, data)
             if deadline < self._timer_at:
@@ -100,6 +98,7 @@ class ExpressLane:
         except BaseException:
             # The caller was cancelled. Only a request that was written and not answered is cancelled, and only once.
             if self._queue.pop(number, None) is None and pending.pop(number, None) is not None:
+                self._idle_deadlines.pop(number, None)
                 self._cancel(number, "the caller gave up")
                 self._pump()
             raise
@@ -118,10 +117,12 @@ class ExpressLane:
         """Ends a request that was written; False when nobody waits for it."""
         entry = self.pending.pop(number, None)
         if entry is None:
-            self.late_answers += 1
             return False
-        if not entry.waiter.done():
-            entry.waiter.set_result(outcome)
+        waiter, _, _, idle, _, _ = entry
+        if not waiter.done():
+            waiter.set_result(outcome)
+        if idle is not None:
+            del self._idle_deadlines[number]
         if self._queue:
             self._pump()
         return True
@@ -131,14 +132,15 @@ class ExpressLane:
         entry = self.pending.get(number)
         if entry is None:
             return
-        if entry.idle is not None:
-            entry.idle_deadline = self._now() + entry.idle
-        if entry.on_progress is not None:
+        _, _, _, idle, label, on_progress = entry
+        if idle is not None:
+            self._idle_deadlines[number] = self._now() + idle
+        if on_progress is not None:
             try:
-                entry.on_progress(progress, total, message)
+                on_progress(progress, total, message)
             except Exception:
                 # It is charged to nobody: the call goes on, and so do the other frames of this chunk.
-                logger.exception("the progress callback of %s raised", _named(entry.label))
+                logger.exception("the progress callback of %s raised", _named(label))
 
     def die(self, error: RemoteCallError) -> None:
         """The connection has ended: every request ends with `error`, and every later one at once."""
@@ -167,10 +169,10 @@ class ExpressLane:
 
     def _write(self, number: int, entry: _Pending, data: bytes) -> None:
         self.pending[number] = entry
-        due = entry.deadline
-        if entry.idle is not None:
-            entry.idle_deadline = self._now() + entry.idle
-            due = min(due, entry.idle_deadline)
+        _, due, _, idle, _, _ = entry
+        if idle is not None:
+            quiet = self._idle_deadlines[number] = self._now() + idle
+            due = min(due, quiet)
         if due < self._timer_at:
             self._arm(due)
         self._channel.write(data, now=len(self.pending) == 1)
@@ -189,21 +191,21 @@ class ExpressLane:
         now = self._now()
         earliest = _NEVER
         for number, (entry, _) in list(self._queue.items()):
-            if entry.deadline <= now:
+            _, deadline, timeout, _, label, _ = entry
+            if deadline <= now:
                 del self._queue[number]
-                text = f"{_named(entry.label)} timed out after {entry.timeout:g} s, before it was sent"
+                text = f"{_named(label)} timed out after {timeout:g} s, before it was sent"
                 _end(entry, RemoteCallError(text, may_have_run=False, error=TimeoutError()))
             else:
-                earliest = min(earliest, entry.deadline)
-        for number, entry in list(self.pending.items()):
-            due = min(entry.deadline, entry.idle_deadline)
+                earliest = min(earliest, deadline)
+        for number, (_, deadline, timeout, idle, label, _) in list(self.pending.items()):
+            due = min(deadline, self._idle_deadlines.get(number, _NEVER))
             if due > now:
                 earliest = min(earliest, due)
                 continue
-            total = entry.deadline <= now
-            limit = f"{entry.timeout:g} s" if total else f"{entry.idle:g} s without progress"
+            limit = f"{timeout:g} s" if deadline <= now else f"{idle:g} s without progress"
             self._cancel(number, "timed out")
-            self.answer(number, RemoteCallError(f"{_named(entry.label)} timed out after {limit}", error=TimeoutError()))
+            self.answer(number, RemoteCallError(f"{_named(label)} timed out after {limit}", error=TimeoutError()))
         # A queued request that was written meanwhile has set the timer for itself.
         if earliest < self._timer_at:
             self._arm(earliest)
@@ -216,12 +218,14 @@ class ExpressLane:
 
 
 def _end(entry: _Pending, outcome: ToolwireError) -> None:
-    if not entry.waiter.done():
-        entry.waiter.set_result(outcome)
+    waiter = entry[0]
+    if not waiter.done():
+        waiter.set_result(outcome)
 
 
-def _named(label: tuple[str, str]) -> str:
-    return f"{quoted(label[0])} at {label[1]}"
+def _named(label: Label) -> str:
+    request, server = label
+    return f"{quoted(request if isinstance(request, str) else request.name)} at {server.name}"
 
 
 def _copy(error: RemoteCallError, *, may_have_run: bool) -> RemoteCallError:
