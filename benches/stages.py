@@ -1,7 +1,7 @@
 """Where one call's microseconds go: each stage of the way alone, in a loop, and what is left for the Python between.
 
-The whole is measured over a channel in this process, which answers without a pipe; the pipe's own system calls are a
-stage of their own.
+Processor time, not time that passed. The whole is measured over a channel in this process, which answers without a
+pipe; the pipe's own system calls are a stage of their own.
 """
 
 import asyncio
@@ -66,7 +66,7 @@ async def _whole(*, quick: bool) -> float:
         async def call() -> object:
             return (await tool.call(ARGUMENTS)).text
 
-        return min([await seconds(call, 3_200, IN_FLIGHT) for _ in range(3 if quick else 30)])
+        return min([await seconds(call, 3_200, IN_FLIGHT, time.process_time) for _ in range(3 if quick else 30)])
 
 
 async def _switches(*, quick: bool) -> float:
@@ -86,7 +86,7 @@ async def _switches(*, quick: bool) -> float:
         waiting.append(waiter)
         return await waiter
 
-    return min([await seconds(call, 3_200, IN_FLIGHT) for _ in range(3 if quick else 30)])
+    return min([await seconds(call, 3_200, IN_FLIGHT, time.process_time) for _ in range(3 if quick else 30)])
 
 
 def _peer(*, quick: bool) -> float:
@@ -125,13 +125,13 @@ def _loop(call: Callable[[], object], *, quick: bool) -> float:
     turns = range(2_000)
     best = empty = float("inf")
     for _ in range(3 if quick else 20):
-        began = time.perf_counter()
+        began = time.process_time()
         for _ in turns:
             call()
-        middle = time.perf_counter()
+        middle = time.process_time()
         for _ in turns:
             pass
-        ended = time.perf_counter()
+        ended = time.process_time()
         best, empty = min(best, middle - began), min(empty, ended - middle)
     return (best - empty) / len(turns)
 
