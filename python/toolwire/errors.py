@@ -12,6 +12,9 @@
     ├── InvalidToolInput      the cause of a ToolFailure whose arguments were refused
     ├── ToolReturnedError     the cause of a ToolFailure that the server reported with `isError`
     ├── RegistrationError     a tool can't be served, and none of its batch is
+    ├── DiscoveryError        discovery over many sources ended, with no tools
+    ├── NilSessionError, NilServerError, IncompleteResultError    the sentinels of many sources
+    ├── ContentError          content that cannot cross; MediaReferenceError, EmptyEmbeddedResourceError
     ├── ListedToolError       an entry of a listing is no tool
     └── ToolImportError       an ExceptionGroup over the entries that a listing lost
 
@@ -27,8 +30,15 @@ from typing import Any, Self
 
 __all__ = [
     "ConnectError",
+    "ContentError",
+    "DiscoveryError",
+    "EmptyEmbeddedResourceError",
+    "IncompleteResultError",
     "InvalidToolInput",
     "ListedToolError",
+    "MediaReferenceError",
+    "NilServerError",
+    "NilSessionError",
     "RegistrationError",
     "RemoteCallError",
     "RunError",
@@ -174,6 +184,49 @@ class RegistrationError(ToolwireError):
 
 class ListedToolError(ToolwireError):
     """An entry of a listing is no tool, for a reason that is not its schema."""
+
+
+class DiscoveryError(ToolwireError):
+    """Discovery over many sources ended; reads `mcp: …` (spec many-sources 1.4)."""
+
+
+class NilSessionError(ToolwireError):
+    """A source without a session."""
+
+    def __init__(self) -> None:
+        super().__init__("mcp: session must not be nil")
+
+
+class NilServerError(ToolwireError):
+    """Registration without a server."""
+
+    def __init__(self) -> None:
+        super().__init__("mcp: server must not be nil")
+
+
+class IncompleteResultError(ToolwireError):
+    """A result that asks for input which cannot be given here."""
+
+    def __init__(self) -> None:
+        super().__init__("mcp: remote tool result requires further input")
+
+
+class ContentError(ToolwireError):
+    """Content that cannot cross between MCP and parts (spec many-sources 3)."""
+
+
+class MediaReferenceError(ContentError):
+    """A medium that is a provider's reference cannot be served."""
+
+    def __init__(self) -> None:
+        super().__init__("mcp: media references cannot cross MCP")
+
+
+class EmptyEmbeddedResourceError(ContentError):
+    """An embedded resource with a URI and nothing in it."""
+
+    def __init__(self) -> None:
+        super().__init__("mcp: empty embedded resources are unsupported")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,23 +5,35 @@ A part keeps the block that it was read from (`raw`), so that nothing which a se
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-__all__ = ["MediaPart", "Part", "TextPart"]
+__all__ = ["Citation", "MediaPart", "Part", "TextPart"]
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """Where a text comes from: `kind` is `uri` (absolute) or `reference` (opaque), with a title and maybe a quote."""
+
+    kind: str
+    value: str
+    title: str = ""
+    quote: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class TextPart:
     """Text: a text block, a text resource (`uri`, `mime_type`), or the marker line of what is neither text nor media.
 
-    `block` is the block's kind on the wire: `text`, `resource`, `unsupported` or `broken`.
+    `block` is the block's kind on the wire: `text`, `resource`, `unsupported` or `broken`. `metadata` are raw JSON values
+    by key, exact; the content codec keeps under `mcp/content` what only MCP knows of the block.
     """
 
     text: str
     block: str = field(default="text", kw_only=True)
     uri: str | None = field(default=None, kw_only=True)
     mime_type: str | None = field(default=None, kw_only=True)
+    metadata: Mapping[str, bytes] = field(default_factory=dict, kw_only=True, repr=False)
+    citations: tuple[Citation, ...] = field(default=(), kw_only=True, repr=False)
     raw: bytes = field(default=b"", kw_only=True, repr=False)
 
 
@@ -32,12 +44,16 @@ class MediaPart:
     `size` is the number of bytes, `None` for a link; `data` is decoded each time it is read.
     """
 
-    _data: Callable[[], bytes | None] | bytes | None = field(repr=False, compare=False)
-    block: str = field(kw_only=True)
+    _data: Callable[[], bytes | None] | bytes | None = field(default=None, repr=False, compare=False)
+    block: str = field(default="", kw_only=True)
     mime_type: str | None = field(default=None, kw_only=True)
     uri: str | None = field(default=None, kw_only=True)
     name: str | None = field(default=None, kw_only=True)
     size: int | None = field(default=None, kw_only=True)
+    reference: str | None = field(default=None, kw_only=True)
+    id: str = field(default="", kw_only=True)
+    metadata: Mapping[str, bytes] = field(default_factory=dict, kw_only=True, repr=False)
+    media_metadata: Mapping[str, bytes] = field(default_factory=dict, kw_only=True, repr=False)
     raw: bytes = field(default=b"", kw_only=True, repr=False)
 
     def __post_init__(self) -> None:

@@ -19,6 +19,7 @@ __all__ = [
     "Settings",
     "annotations",
     "applied",
+    "guard",
     "max_result_bytes",
     "origin",
     "prompt_snippet",
@@ -28,6 +29,7 @@ __all__ = [
     "sequential",
     "strict_input",
     "timeout",
+    "validate_input",
     "wrap",
 ]
 
@@ -53,6 +55,8 @@ class Settings:
     prompt_snippet: str = ""
     middleware: tuple[Any, ...] = ()
     concurrency: Callable[[bytes], tuple[str, bool]] | None = None
+    authorizer: Any = None
+    validator: Callable[[bytes], object] | None = None
     annotations: bytes | None = None
 
     @property
@@ -174,3 +178,19 @@ def annotations(
     given = {name: value for name, value in hints.items() if value is not None}
     text = json.dumps(given, ensure_ascii=False, separators=(",", ":")).encode()
     return Policy(f"annotations({given!r})", lambda settings: replace(settings, annotations=text))
+
+
+def guard(authorizer: Any) -> Policy:
+    """Asks `async (name, invocation) -> bool` before each admitted call: a refusal is a ToolFailure of kind `rejected`.
+
+    An authorizer that raises is an AuthorizationError; either way the tool does not run.
+    """
+    return Policy("guard(…)", lambda settings: replace(settings, authorizer=authorizer))
+
+
+def validate_input(check: Callable[[bytes], object]) -> Policy:
+    """Checks an admitted call's argument bytes after the schema: InputRejected or ValueError refuses them.
+
+    Anything else that it raises is a defect, not a refusal.
+    """
+    return Policy("validate_input(…)", lambda settings: replace(settings, validator=check))

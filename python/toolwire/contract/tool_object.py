@@ -11,6 +11,10 @@ from typing import Any, Protocol
 
 import anyio
 
+from toolwire.contract.authorization import authorize
+from toolwire.contract.binding import Binding
+from toolwire.contract.input_round import Continuation, ContinuationBindingError
+from toolwire.contract.invocation import Contract, Invocation
 from toolwire.contract.output import ToolOutput
 from toolwire.contract.policies import Policy, Settings
 from toolwire.contract.schema import EMPTY, Schema
@@ -56,13 +60,14 @@ class Tool:
     Both raise ToolFailure (definite) or RemoteCallError (unknown outcome); `str(error)` is the model's text.
     """
 
-    __slots__ = ("_caller", "_definition", "_name", "_settings")
+    __slots__ = ("_binding", "_caller", "_definition", "_name", "_settings")
 
     def __init__(self, name: str, definition: Definition, settings: Settings, caller: Caller) -> None:
         self._name = name
         self._definition = definition
         self._settings = settings
         self._caller = caller
+        self._binding: Binding | None = None
 
     @staticmethod
     def raw(
@@ -81,14 +86,47 @@ class Tool:
 
         return raw_tool(name, description, schema, function, *policies, output_schema=output_schema)
 
-    async def call(self, args: Arguments = None) -> ToolOutput:
-        """Runs the tool; the whole output."""
+    async def call(self, args: Arguments | Invocation = None) -> ToolOutput:
+        """Runs the tool; the whole output. It takes an invocation that `prepare` made, too."""
+        if isinstance(args, Invocation):
+            return await self.binding.call(args)
         raw = args if type(args) is bytes or type(args) is str else encoded(self._name, args)
         return await self._caller.call(self, raw)
 
     async def invoke(self, args: Arguments = None) -> str:
         """Runs the tool; the text that a model reads."""
         return (await self.call(args)).text
+
+    @property
+    def binding(self) -> Binding:
+        """The tool's own binding: its frozen contract, and the one who runs what it admits."""
+        if self._binding is None:
+            definition, settings = self._definition, self._settings
+            schema = definition.input_schema or EMPTY.raw
+            contract = Contract(self._name, definition.description, schema, settings.validator)
+            self._binding = Binding(self, contract, self._run_admitted)
+        return self._binding
+
+    def prepare(self, args: Arguments = None, *, call_id: str) -> Invocation:
+        """A validated invocation of a model's call. Raises InvalidInvocation; never runs the tool."""
+        raw = args if isinstance(args, bytes | str) else encoded(self._name, args)
+        return self.binding.contract.prepare(raw, call_id=call_id)
+
+    async def resume(self, continuation: Continuation) -> ToolOutput:
+        """Goes on with a call that asked for input. Raises ContinuationBindingError for one that is not this binding's."""
+        return await self.binding.call(continuation)
+
+    async def _run_admitted(self, admitted: Invocation | Continuation) -> ToolOutput:
+        authorizer = self._settings.authorizer
+        if authorizer is not None:
+            await authorize(authorizer, self._name, admitted)
+        run: Any = getattr(self._caller, "run_admitted", None)
+        if run is not None:
+            output: ToolOutput = await run(self, admitted)
+            return output
+        if isinstance(admitted, Continuation):
+            raise ContinuationBindingError(self._name)
+        return await self._caller.call(self, admitted.arguments)
 
     def invoke_sync(self, args: Arguments = None) -> str:
         """`invoke` for a script and for a worker thread.

@@ -1,0 +1,215 @@
+"""Content blocks to parts: the inbound half of the one codec for tool results and prompts (spec many-sources 3.4).
+
+What only MCP knows of a block is kept in the part's metadata under `mcp/content`, as raw JSON: no number is re-printed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from toolwire import _core
+from toolwire.contract.content_values import check_mime, check_uri, citation_of
+from toolwire.contract.parts import MediaPart, Part, TextPart
+from toolwire.errors import ContentError, EmptyEmbeddedResourceError
+
+__all__ = ["CONTENT", "CORE", "CORE_BEFORE", "part_of"]
+
+CONTENT = "mcp/content"
+"""Under this key a part's metadata holds what only MCP knows of its block."""
+CORE = "toolwire/content"
+"""Under this key a block's `_meta` holds what only the part knows."""
+CORE_BEFORE = "scope/content"
+"""What older peers call it."""
+
+_LINK_FIELDS = ("title", "description", "size", "icons")
+_CORE_MEMBERS = {"metadata", "citations", "name", "media_id", "media_metadata"}
+
+
+def part_of(block: _core.Block) -> Part | None:
+    """A block as a part; `None` for an empty text that says nothing. Raises ContentError."""
+    raw = block.raw
+    if raw == b"null":
+        raise ContentError("mcp: content is nil")
+    members = _members(raw, "content is no object")
+    kind = _string(members, "type") or ""
+    meta = _meta(members)
+    if kind == "text" and _string(members, "text") == "":
+        if meta or _given(members, "annotations"):
+            raise ContentError("mcp: empty text cannot carry content metadata")
+        return None
+    envelope: dict[str, bytes] = {"type": _core.quote(kind)}
+    part = _split(kind, members, block, envelope)
+    core = _core_of(meta)
+    if meta:
+        envelope["_meta"] = _object(meta)
+    if _given(members, "annotations"):
+        envelope["annotations"] = members["annotations"]
+    part = _with_core(part, core, link=kind == "resource_link")
+    if kind != "text" or len(envelope) > 1:
+        part = replace(part, metadata={**part.metadata, CONTENT: _object(_ordered(envelope))})
+    return part
+
+
+def _split(kind: str, members: Mapping[str, bytes], block: _core.Block, envelope: dict[str, bytes]) -> Part:
+    raw = block.raw
+    if kind == "text":
+        text = _string(members, "text")
+        if text is None:
+            raise ContentError("mcp: text content has no text")
+        return TextPart(text, raw=raw)
+    if kind in ("image", "audio"):
+        mime = _string(members, "mimeType")
+        check_mime(mime)
+        if block.kind == "broken" or not _string_bytes(members, "data"):
+            raise ContentError(_no_bytes() if not _string_bytes(members, "data") else f"mcp: {kind} data is not base64")
+        return MediaPart(lambda: block.data, block=kind, mime_type=mime, size=block.size, raw=raw)
+    if kind == "resource_link":
+        uri = _string(members, "uri") or ""
+        check_uri(uri)
+        mime = _string(members, "mimeType")
+        if mime:
+            check_mime(mime)
+        for name in _LINK_FIELDS:
+            if _given(members, name):
+                envelope[name] = members[name]
+        return MediaPart(None, block=kind, mime_type=mime or None, uri=uri, name=_string(members, "name") or "", raw=raw)
+    if kind == "resource":
+        return _resource(members, block, envelope)
+    raise ContentError(f"mcp: unsupported content {kind}")
+
+
+def _resource(members: Mapping[str, bytes], block: _core.Block, envelope: dict[str, bytes]) -> Part:
+    if not _given(members, "resource"):
+        raise ContentError("mcp: embedded resource is nil")
+    inner = _members(members["resource"], "embedded resource is no object")
+    uri = _string(inner, "uri")
+    if not uri:
+        raise ContentError("mcp: embedded resource requires a URI")
+    text, has_blob = _string(inner, "text"), bool(_string_bytes(inner, "blob"))
+    if text and has_blob:
+        raise ContentError("mcp: embedded resource carries both text and blob")
+    if not text and not has_blob:
+        raise EmptyEmbeddedResourceError
+    mime = _string(inner, "mimeType")
+    kept: dict[str, bytes] = {"uri": inner["uri"]}
+    if text and mime is not None:
+        kept["mimeType"] = inner["mimeType"]
+    if _given(inner, "_meta"):
+        kept["_meta"] = inner["_meta"]
+    envelope["resource"] = _object(kept)
+    if text:
+        return TextPart(text, block="resource", uri=uri, mime_type=mime, raw=block.raw)
+    if mime:
+        check_mime(mime)
+    if block.kind == "broken":
+        raise ContentError("mcp: embedded resource blob is not base64")
+    return MediaPart(lambda: block.data, block="resource", mime_type=mime or None, uri=uri, size=block.size, raw=block.raw)
+
+
+def _no_bytes() -> str:
+    return 'toolwire: invalid source: kind "bytes" requires non-empty bytes and no URI or reference'
+
+
+def _core_of(meta: dict[str, bytes]) -> dict[str, bytes]:
+    """Takes the part's own facts out of a block's `_meta`. Raises ContentError."""
+    raw = meta.pop(CORE, None)
+    before = meta.pop(CORE_BEFORE, None)
+    raw = raw if raw is not None else before
+    if raw is None:
+        return {}
+    if raw[:1] == b'"':
+        # Older peers wrap the object in a string; nothing of ours ever does.
+        raw = json.loads(raw).encode()
+    try:
+        core: dict[str, bytes] = _core.members(raw)
+    except ValueError as error:
+        raise ContentError(f"mcp: decode Core content metadata: {error.args[0]}") from None
+    unknown = core.keys() - _CORE_MEMBERS
+    if unknown:
+        raise ContentError(f"mcp: decode Core content metadata: unknown member {min(unknown)!r}")
+    return core
+
+
+def _with_core(part: Part, core: Mapping[str, bytes], *, link: bool) -> Part:
+    if not core:
+        return part
+    changes: dict[str, Any] = {}
+    if "metadata" in core:
+        metadata = _members(core["metadata"], "metadata is no object")
+        if CONTENT in metadata:
+            raise ContentError("mcp: Core content metadata contains a nested MCP envelope")
+        changes["metadata"] = metadata
+    if "citations" in core:
+        citations = tuple(citation_of(raw) for raw in _elements(core["citations"]))
+        if citations and isinstance(part, MediaPart):
+            raise ContentError('mcp: mapped content: toolwire: invalid part: kind "media" cannot carry citations')
+        changes["citations"] = citations
+    media = [name for name in ("name", "media_id", "media_metadata") if name in core]
+    if media and isinstance(part, TextPart):
+        raise ContentError("mcp: Core content metadata names non-media content")
+    if "name" in core:
+        if link:
+            raise ContentError("mcp: Core content metadata duplicates the resource link name")
+        changes["name"] = _string(core, "name")
+    if "media_id" in core:
+        changes["id"] = _string(core, "media_id") or ""
+    if "media_metadata" in core:
+        changes["media_metadata"] = _members(core["media_metadata"], "media_metadata is no object")
+    return replace(part, **changes)
+
+
+def _meta(members: Mapping[str, bytes]) -> dict[str, bytes]:
+    if not _given(members, "_meta"):
+        return {}
+    try:
+        meta: dict[str, bytes] = dict(_core.members(members["_meta"]))
+    except ValueError as error:
+        raise ContentError(f"mcp: encode content metadata: {error.args[0]}") from None
+    if "" in meta:
+        raise ContentError("mcp: encode content metadata: toolwire: empty key")
+    return meta
+
+
+def _members(raw: bytes, what: str) -> dict[str, bytes]:
+    try:
+        return dict(_core.members(raw))
+    except ValueError:
+        raise ContentError(f"mcp: {what}") from None
+
+
+def _elements(raw: bytes) -> list[bytes]:
+    values = json.loads(raw)
+    if not isinstance(values, list):
+        raise ContentError("mcp: decode Core content metadata: citations are no list")
+    return [json.dumps(value, ensure_ascii=False).encode() for value in values]
+
+
+def _given(members: Mapping[str, bytes], name: str) -> bool:
+    return members.get(name, b"null") != b"null"
+
+
+def _string_bytes(members: Mapping[str, bytes], name: str) -> bytes:
+    value = members.get(name, b"")
+    return value[1:-1] if value[:1] == b'"' else b""
+
+
+def _string(members: Mapping[str, bytes], name: str) -> str | None:
+    value = members.get(name, b"")
+    if value[:1] != b'"':
+        return None
+    text: str = json.loads(value)
+    return text
+
+
+def _object(members: Mapping[str, bytes]) -> bytes:
+    return b"{" + b",".join(_core.quote(name) + b":" + value for name, value in members.items()) + b"}"
+
+
+_ORDER = ("type", "_meta", "annotations", "resource", *_LINK_FIELDS)
+
+
+def _ordered(members: Mapping[str, bytes]) -> dict[str, bytes]:
+    return {name: members[name] for name in _ORDER if name in members}

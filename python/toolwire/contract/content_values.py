@@ -1,0 +1,96 @@
+"""What a part's fields have to be, whoever made it (spec many-sources 2.6, 2.7). Everything here checks and changes nothing."""
+
+from __future__ import annotations
+
+import json
+import re
+from urllib.parse import urlsplit
+
+from toolwire import _core
+from toolwire.contract.parts import Citation, MediaPart, Part, TextPart
+from toolwire.errors import ContentError, MediaReferenceError, quoted
+
+__all__ = ["check_mime", "check_part", "check_uri", "citation_of", "citations_json", "is_absolute", "main_type"]
+
+_TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+_MIME = re.compile(rf'{_TOKEN}/{_TOKEN}(\s*;\s*{_TOKEN}=({_TOKEN}|"(?:[^"\\]|\\.)*"))*\s*')
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+
+
+def check_mime(mime: str | None) -> None:
+    """Raises ContentError for what is no media type with a slash."""
+    if mime is None or not _MIME.fullmatch(mime):
+        raise ContentError(f"toolwire: invalid MIME type: {quoted(mime or '')}")
+
+
+def main_type(mime: str | None) -> str:
+    """`image`, `audio`, … ; `""` without a type."""
+    return (mime or "").partition("/")[0].strip().lower()
+
+
+def is_absolute(uri: str) -> bool:
+    """A scheme, and something behind it."""
+    if not _SCHEME.match(uri):
+        return False
+    parts = urlsplit(uri)
+    return bool(parts.netloc or parts.path)
+
+
+def check_uri(uri: str) -> None:
+    """Raises ContentError for what is no absolute URI."""
+    if not is_absolute(uri):
+        raise ContentError(f"toolwire: invalid source: {quoted(uri)} is not an absolute URI")
+
+
+def check_part(part: Part) -> None:
+    """Raises ContentError for a part that is none."""
+    if isinstance(part, TextPart):
+        if not part.text:
+            raise ContentError("toolwire: invalid part: kind \"text\" requires non-empty text")
+        for citation in part.citations:
+            _check_citation(citation)
+        return
+    if not isinstance(part, MediaPart):
+        raise ContentError(f"toolwire: invalid tool output: unsupported content kind {quoted(type(part).__name__)}")
+    if part.reference is not None:
+        raise MediaReferenceError
+    data = part.data
+    if (data is None) == (part.uri is None or part.block == "resource"):
+        raise ContentError("toolwire: invalid source: exactly one of bytes, URI and reference is needed")
+    if data is not None and not data:
+        raise ContentError('toolwire: invalid source: kind "bytes" requires non-empty bytes and no URI or reference')
+    if part.mime_type:
+        check_mime(part.mime_type)
+
+
+def _check_citation(citation: Citation) -> None:
+    fits = is_absolute(citation.value) if citation.kind == "uri" else citation.kind == "reference" and citation.value
+    if not fits or citation.value != citation.value.strip() or citation.title != citation.title.strip():
+        raise ContentError(f"toolwire: invalid part: citation source {quoted(citation.value)}")
+
+
+def citation_of(raw: bytes) -> Citation:
+    """A citation from its JSON. Raises ContentError."""
+    try:
+        value = json.loads(raw)
+        source = value["source"]
+        if not value.keys() <= {"source", "title", "quote"} or not source.keys() <= {"kind", "value"}:
+            raise ValueError("unknown member")
+        citation = Citation(source["kind"], source["value"], value.get("title", ""), value.get("quote", ""))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ContentError(f"mcp: decode Core content metadata: citation: {error}") from None
+    return citation
+
+
+def citations_json(citations: tuple[Citation, ...]) -> bytes:
+    """Citations as a JSON array."""
+    texts = []
+    for citation in citations:
+        source = b'{"kind":' + _core.quote(citation.kind) + b',"value":' + _core.quote(citation.value) + b"}"
+        text = b'{"source":' + source
+        if citation.title:
+            text += b',"title":' + _core.quote(citation.title)
+        if citation.quote:
+            text += b',"quote":' + _core.quote(citation.quote)
+        texts.append(text + b"}")
+    return b"[" + b",".join(texts) + b"]"

@@ -1,0 +1,123 @@
+"""Contracts and invocations: what was checked is what is sent (spec many-sources 2.3).
+
+A contract is a tool's frozen definition without its executable. It turns a model's call into an invocation, which only
+the binding of that contract will run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from toolwire import _core
+from toolwire.errors import ToolwireError, quoted
+
+__all__ = ["Contract", "InputRejected", "InputValidationDefect", "InvalidInvocation", "InvalidTool", "Invocation", "checked_definition"]
+
+MAX_NAME = 1024
+"""Bytes of a definition's name: public names are two escaped path segments, so a provider's 64 would be too few."""
+
+
+class InvalidTool(ToolwireError):
+    """A tool that cannot be bound; reads `toolwire: invalid tool: …`."""
+
+
+class InvalidInvocation(ToolwireError):
+    """A call that is not admitted; reads `toolwire: invalid invocation: …` and is for the model."""
+
+
+class InputRejected(ToolwireError):
+    """Raised by a tool's own input validator to refuse arguments. ValueError does the same."""
+
+
+class InputValidationDefect(InvalidInvocation):
+    """A validator failed in a way that is no refusal: a defect of the host, not of the input."""
+
+
+@dataclass(frozen=True, slots=True)
+class Invocation:
+    """One admitted call: exact argument bytes, validated. Only `Contract.prepare` makes one that a binding takes."""
+
+    call_id: str
+    name: str
+    arguments: bytes
+    contract: Contract = field(repr=False)
+
+
+def checked_definition(name: str, schema: bytes | None) -> None:
+    """Raises ToolwireError for what can be no definition of a tool (many-sources 1.6, 2.1)."""
+    base = "toolwire: invalid tool definition: "
+    if not name:
+        raise ToolwireError(base + "name must not be empty")
+    encoded = name.encode("utf-8", "surrogatepass")
+    if len(encoded) > MAX_NAME or any(ord(letter) < 0x20 or ord(letter) == 0x7F for letter in name):
+        raise ToolwireError(base + f"name must have no control characters and at most {MAX_NAME} bytes")
+    if b"\xed" in encoded and any(0xD800 <= ord(letter) <= 0xDFFF for letter in name):
+        raise ToolwireError(base + "name must be valid Unicode")
+    if schema is None or not schema.strip():
+        raise ToolwireError(base + "missing input schema")
+    try:
+        _core.parse_schema(schema)
+    except _core.JsonError as error:
+        word = "input schema type must be \"object\"" if "top-level type" in error.args[0] else "input schema must be a JSON object"
+        raise ToolwireError(base + word) from None
+
+
+class Contract:
+    """A tool's name, description and schema, compiled when first needed, and its own validator.
+
+    `prepare` never runs the tool. Safe to share between tasks.
+    """
+
+    __slots__ = ("_compiled", "_validator", "description", "input_schema", "name")
+
+    def __init__(
+        self, name: str, description: str, input_schema: bytes, validator: Callable[[bytes], object] | None = None
+    ) -> None:
+        self.name = name
+        self.description = description
+        self.input_schema = input_schema
+        self._validator = validator
+        self._compiled: _core.Validator | None = None
+
+    def compile(self) -> _core.Validator:
+        """The compiled input schema. Raises InvalidTool, naming the tool."""
+        if self._compiled is None:
+            try:
+                self._compiled = _core.Validator(self.input_schema)
+            except ValueError as error:
+                raise InvalidTool(f"toolwire: invalid tool: input schema: tool {quoted(self.name)}: {error.args[0]}") from None
+        return self._compiled
+
+    def prepare(self, args: Any, *, call_id: str, name: str | None = None) -> Invocation:
+        """An admitted invocation of a model's call. Raises InvalidInvocation; the bytes are kept as they are."""
+        base = "toolwire: invalid invocation: "
+        if not call_id:
+            raise InvalidInvocation(base + "toolwire: invalid tool call: ID must not be empty")
+        if name == "":
+            raise InvalidInvocation(base + "toolwire: invalid tool call: name must not be empty")
+        if name is not None and name != self.name:
+            raise InvalidInvocation(base + f"call name {quoted(name)} does not match bound tool {quoted(self.name)}")
+        raw = args.encode("utf-8", "surrogatepass") if isinstance(args, str) else bytes(args)
+        try:
+            _core.check_arguments(raw)
+        except _core.JsonError as error:
+            raise InvalidInvocation(f"{base}arguments: {error.args[0]}") from None
+        exact = raw if raw.strip() else b"{}"
+        detail = self.compile().check(exact)
+        if detail is not None:
+            raise InvalidInvocation(f"{base}arguments: {detail}")
+        if self._validator is not None:
+            self._run_validator(exact)
+        return Invocation(call_id, self.name, exact, self)
+
+    def _run_validator(self, arguments: bytes) -> None:
+        assert self._validator is not None
+        try:
+            self._validator(arguments)
+        except (InputRejected, ValueError) as error:
+            raise InvalidInvocation(f"toolwire: invalid invocation: arguments: {error}") from None
+        except Exception as error:
+            text = f"toolwire: invalid invocation: toolwire: input validation panicked: {error}"
+            raise InputValidationDefect(text) from error
