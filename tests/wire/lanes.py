@@ -83,11 +83,12 @@ class Lanes:
                 b'{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"t","arguments":%s}}\n'
                 % (number, arguments)
             ),
-            label=("t", "raw"),
+            label=("t", self.wire),
             timeout=None,
         )
-        assert frame.kind == "result", frame.fault
-        return frame.call_result().render("default")
+        result = frame.call_result()
+        assert result is not None, frame.fault
+        return result.render("default")
 
     async def prompted(self) -> str:
         result = await self.connection.session.get_prompt("p")
