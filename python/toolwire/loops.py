@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from contextvars import ContextVar
 
-__all__ = ["no_loop_runs", "on_asyncio", "running_asyncio_loop"]
+__all__ = ["held_up", "loop_here", "no_loop_runs", "on_asyncio", "running_asyncio_loop"]
+
+held_up: ContextVar[tuple[object, ...]] = ContextVar("toolwire.held_up", default=())
+"""The loops, as `loop_here` names them, whose threads wait for what runs in this context: it may not wait for them."""
 
 
 def running_asyncio_loop() -> asyncio.AbstractEventLoop | None:
@@ -28,3 +32,11 @@ def no_loop_runs() -> bool:
     # Only a program that uses trio has it loaded.
     trio = sys.modules.get("trio")
     return trio is None or not trio.lowlevel.in_trio_run()
+
+
+def loop_here() -> object:
+    """What tells the loop of this thread from any other: asyncio's loop or the token of trio's run; `None` without."""
+    loop = running_asyncio_loop()
+    if loop is not None or no_loop_runs():
+        return loop
+    return sys.modules["trio"].lowlevel.current_trio_token()

@@ -16,16 +16,16 @@ from toolwire.agent.model import Model
 from toolwire.agent.output import OutputSubmitted, submit_output
 from toolwire.agent.result import PendingCall, RunResult
 from toolwire.agent.resume import Decisions
-from toolwire.agent.run import Run, current_run
+from toolwire.agent.run import Run
 from toolwire.agent.run_stream import RunStream
-from toolwire.agent.scheduling import Overlap
+from toolwire.agent.scheduling import ALONE, BESIDE, Overlap
 from toolwire.contract.current import CallContext, calling
 from toolwire.contract.decorator import tool as make_tool
 from toolwire.contract.message import Message, ToolCallPart
 from toolwire.contract.output import ToolOutput
 from toolwire.contract.tool_object import Arguments, Tool, encoded
 from toolwire.errors import ToolwireError, quoted
-from toolwire.loops import no_loop_runs
+from toolwire.loops import held_up, loop_here, no_loop_runs
 
 __all__ = ["Agent"]
 
@@ -37,9 +37,11 @@ class Agent:
 
     `tools` are Tools or functions; `tool_source` is asked for the tools of each step instead. `timeout` (seconds, per
     call; 0 for none), `max_result_bytes`, `strict_input` and `middleware` are defaults that a tool's own policies
-    override or follow. `parallelism` bounds the calls of a step that run at once; `sequential` makes it 1. `output` is a
-    type that the model has to submit. `stop_when` are conditions over the run so far; `usage_limit` (tokens),
-    `max_model_retries` and `detect_loops` (the same calls that many times) end a run with a RunError.
+    override or follow. `parallelism` bounds the calls of a step that run at once; `sequential` makes it 1.
+
+    `output` is a type that the model has to submit. `stop_when` are conditions over the run so far; `usage_limit`
+    (tokens), `max_model_retries` (in a row, of one tool) and `detect_loops` (the same calls that many times) end a run
+    with a RunError. `prepare_step(step, request)` may give another request, `on_run_end(outcome)` watches the end.
     """
 
     def __init__(
@@ -97,7 +99,7 @@ class Agent:
             conditions = (*conditions, OutputSubmitted())
         self.stop_when = conditions
         self.tools: tuple[Tool, ...] = tuple(registered)
-        self._by_name = _by_name(self.tools, 'toolwire: duplicate tool name {}', origins=True)
+        self._by_name = _by_name(self.tools, "toolwire: duplicate tool name {}", origins=True)
 
     # What a run asks
 
@@ -117,10 +119,13 @@ class Agent:
     def overlap(self, tool: Tool, call: ToolCallPart) -> Overlap:
         """How a call may run beside others: its tool's concurrency policy, or its sequential flag."""
         policy = tool.settings.concurrency
-        if policy is not None:
+        if policy is None:
+            return ALONE if tool.settings.sequential else BESIDE
+        try:
             key, concurrent = policy(call.args)
-            return Overlap(exclusive=not concurrent, key=key)
-        return Overlap(exclusive=tool.sequential)
+        except Exception:  # noqa: BLE001 - a policy that fails is never read as permission (many-sources 2.8)
+            return ALONE
+        return Overlap(exclusive=not concurrent, key=key)
 
     # Running
 
@@ -139,8 +144,9 @@ class Agent:
     ) -> RunResult:
         """Runs to the end and gives the result; `.pending` holds calls that wait for approval.
 
-        `messages` is a transcript to go on from, with decisions on its open calls: `approve` ids or PendingCalls, `deny`
-        ids with reasons, `resolve` ids with results. Raises RunError, with the run so far.
+        `messages` is a transcript to go on from, with decisions on its open calls: `approve` ids or PendingCalls,
+        `deny` ids with reasons, `resolve` ids with results (a text, a ToolOutput, or a value that is shown as JSON).
+        `only_tools` are the names that are offered, and dispatched. Raises RunError, with the run so far.
         """
         run = Run(
             self,
@@ -151,7 +157,6 @@ class Agent:
             only_tools=only_tools,
             max_steps=max_steps,
             listener=on_event,
-            parent=current_run.get(),
         )
         return await run.go()
 
@@ -164,7 +169,10 @@ class Agent:
         return RunStream(lambda heard: self.generate(prompt, on_event=heard, **options))
 
     def generate_sync(self, prompt: str | None = None, **options: Any) -> RunResult:
-        """`generate` for a script: in this thread, or in one of its own where an event loop runs in this one."""
+        """`generate` for a script: in this thread, or in one of its own where an event loop runs in this one.
+
+        That loop stands still meanwhile, so a tool whose connection lives in it fails with a text: await `generate`.
+        """
         outcome: list[Any] = []
 
         def work() -> None:
@@ -176,7 +184,13 @@ class Agent:
         if no_loop_runs():
             work()
         else:
-            thread = threading.Thread(target=work)
+            waiting = (*held_up.get(), loop_here())
+
+            def beside() -> None:
+                held_up.set(waiting)
+                work()
+
+            thread = threading.Thread(target=beside)
             thread.start()
             thread.join()
         if isinstance(outcome[0], BaseException):
@@ -195,11 +209,10 @@ class Agent:
         tools = {name: tool} if tool is not None else await self.snapshot()
         outer = calling.get()
         identifier = call_id if call_id is not None else f"call_{name}"
-        token = calling.set(
-            CallContext(outer.run_id if outer else "", outer.step if outer else 0, identifier, name)
-        )
+        token = calling.set(CallContext(outer.run_id if outer else "", outer.step if outer else 0, identifier, name))
         try:
-            call = Call(identifier, name, encoded(name, args))
+            raw = encoded(name, args)
+            call = Call(identifier, name, raw.encode() if isinstance(raw, str) else raw)
             return await dispatch(call, tools, self.middleware, strict=self.strict_input, approved=False)
         finally:
             calling.reset(token)

@@ -20,7 +20,7 @@ Outcome = TypeVar("Outcome")
 _running: set[asyncio.Task[None]] = set()
 
 
-class DeadlineReached(Exception):  # noqa: N818 - it is an outcome: the caller turns it into a text
+class DeadlineReached(Exception):
     """The work was abandoned."""
 
 
@@ -38,7 +38,7 @@ class Detached(Generic[Outcome]):
             _running.add(task)
             task.add_done_callback(_running.discard)
         else:
-            import trio
+            import trio  # noqa: PLC0415 - only a program that uses trio has it
 
             trio.lowlevel.spawn_system_task(self._run, context=contextvars.copy_context())
 

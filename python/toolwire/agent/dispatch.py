@@ -6,13 +6,13 @@ Here failures are raised; the run turns them into what the model reads (`outcome
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import anyio
 
 from toolwire.agent.errors import ApprovalRequired, CallPanicked, NoSuchTool
 from toolwire.agent.middleware import Call, Middleware, chain
-from toolwire.contract.current import current_call
 from toolwire.contract.output import ToolOutput
 from toolwire.contract.tool_object import Tool
 from toolwire.errors import ToolError, ToolFailure
@@ -25,24 +25,23 @@ async def dispatch(
 ) -> ToolOutput:
     """Runs one call. Raises ToolError and whatever a middleware raises."""
     tool = tools.get(call.name)
-    layers = [*middleware, *(tool.settings.middleware if tool is not None else ())]
+    base = partial(_base, tool, strict, approved)
+    layers = middleware if tool is None else (*middleware, *tool.settings.middleware)
+    return await chain(layers, base)(Call(call.id, call.name, call.args, tool)) if layers else await base(call)
 
-    async def base(call: Call) -> ToolOutput:
-        if tool is None:
-            raise NoSuchTool(call.name)
-        if needs_approval(tool, call) and not approved:
-            raise ApprovalRequired(call.name)
-        return await carrier(tool, strict).call(tool, call.args)
 
-    return await chain(layers, base)(Call(call.id, call.name, call.args, tool))
+async def _base(tool: Tool | None, strict: bool, approved: bool, call: Call) -> ToolOutput:
+    if tool is None:
+        raise NoSuchTool(call.name)
+    if tool.settings.require_approval and not approved and needs_approval(tool, call):
+        raise ApprovalRequired(call.name)
+    output: ToolOutput = await carrier(tool, strict).call(tool, call.args)
+    return output
 
 
 def needs_approval(tool: Tool, call: Call) -> bool:
     """The tool's policy asks for an approval of this call."""
-    settings = tool.settings
-    if not settings.require_approval:
-        return False
-    rule = settings.approval_rule
+    rule = tool.settings.approval_rule
     return True if rule is None else bool(rule(ApprovalCase(tool, call)))
 
 
@@ -80,15 +79,9 @@ async def contained(call: Call, job: Any) -> ToolOutput | ToolError:
         return output
     except ToolError as error:
         return error
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - whatever a handler or a middleware raises is data
         return ToolFailure(str(error) or type(error).__name__, cause=error)
     except (anyio.get_cancelled_exc_class(), KeyboardInterrupt, GeneratorExit):
         raise
-    except BaseException as error:
+    except BaseException as error:  # noqa: BLE001 - design 4.5: SystemExit and a panic of Rust are data too
         return CallPanicked(call.name, error)
-
-
-def approved_here(call: Call) -> bool:
-    """The running call of the run is this one, and somebody approved it. A call inside a call inherits nothing."""
-    context = current_call()
-    return context is not None and context.approved and context.call_id == call.id

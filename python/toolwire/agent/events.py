@@ -1,4 +1,4 @@
-"""What a run tells while it goes, in order: each event has the run's id and a number of its own (spec one-session 2.13)."""
+"""What a run tells while it goes, in order: each event has the run's id and a number (spec one-session 2.13)."""
 
 from __future__ import annotations
 
@@ -41,6 +41,8 @@ class Events:
         self._run_id = run_id
         self._listener = listener
         self._seq = 0
+        self.heard = listener is not None
+        """Somebody listens: without that, who tells often may leave it."""
 
     def emit(self, kind: str, **fields: Any) -> None:
         """Numbers an event and hands it on."""

@@ -23,7 +23,10 @@ __all__ = ["catalog_hash", "manifest", "tools_record"]
 
 
 def manifest(*agents: Agent) -> str:
-    """The manifest of `agents`: two-space indent, a final newline. Raises ToolwireError for an agent that is None, unnamed, or named twice."""
+    """The manifest of `agents`: two-space indent, a final newline.
+
+    Raises ToolwireError for an agent that is None, unnamed, or named twice.
+    """
     seen: set[str] = set()
     for index, agent in enumerate(agents):
         if agent is None:
@@ -131,20 +134,20 @@ def _laid_out(text: str) -> str:
     text = re.sub(r'"\\u0000((?:\\.|[^"\\])*?)\\u0000"', lambda found: json.loads(f'"{found[1]}"'), text)
     out: list[str] = []
     depth = 0
-    tokens = _TOKEN.findall(text)
-    for index, token in enumerate(tokens):
-        following = tokens[index + 1] if index + 1 < len(tokens) else ""
-        if token in "{[":
+    pieces = _TOKEN.findall(text)
+    for index, piece in enumerate(pieces):
+        following = pieces[index + 1] if index + 1 < len(pieces) else ""
+        if piece in "{[":
             depth += 1
-            out.append(token if following in "}]" else f"{token}\n{'  ' * depth}")
-        elif token in "}]":
+            out.append(piece if following in "}]" else f"{piece}\n{'  ' * depth}")
+        elif piece in "}]":
             depth -= 1
-            empty = index > 0 and tokens[index - 1] in "{["
-            out.append(token if empty else f"\n{'  ' * depth}{token}")
-        elif token == ",":
+            empty = index > 0 and pieces[index - 1] in "{["
+            out.append(piece if empty else f"\n{'  ' * depth}{piece}")
+        elif piece == ",":
             out.append(f",\n{'  ' * depth}")
         else:
-            out.append(": " if token == ":" else token)
+            out.append(": " if piece == ":" else piece)
     return "".join(out)
 
 

@@ -1,6 +1,6 @@
-"""Middleware around tool calls: `async (call, next) -> ToolOutput`, the first listed outermost. A returned `str` replaces everything.
+"""Middleware around tool calls: `async (call, next) -> ToolOutput`, the first listed outermost.
 
-These three come ready: `allow` refuses, `audit` records, `map_errors` rewrites what a model may read.
+A returned `str` replaces everything. Three come ready: `allow` refuses, `audit` records, `map_errors` rewrites.
 """
 
 from __future__ import annotations
@@ -51,12 +51,17 @@ def chain(middleware: Sequence[Middleware], base: Next) -> Next:
 
 
 async def _through(layer: Middleware, following: Next, call: Call) -> ToolOutput:
-    output = await layer(call, following)
-    return LocalOutput(output) if isinstance(output, str) else output
+    output: object = await layer(call, following)
+    if isinstance(output, ToolOutput):
+        return output
+    if not isinstance(output, str):
+        what = getattr(layer, "__name__", type(layer).__name__)
+        raise TypeError(f"middleware {what} returned {type(output).__name__}: it is a ToolOutput or a str")
+    return LocalOutput(output)
 
 
 def allow(permit: Callable[[CallContext], bool] | None) -> Middleware:
-    """Refuses calls that `permit` does not allow: `DENIED: tool "x" is not allowed`. Without a `permit` it passes all."""
+    """Refuses calls that `permit` does not allow: `DENIED: tool "x" is not allowed`. Without a `permit` all pass."""
 
     async def allowed(call: Call, following: Next) -> ToolOutput:
         context = current_call() or CallContext("", 0, call.id, call.name)
@@ -89,7 +94,8 @@ def audit(logger: logging.Logger | None = None) -> Middleware:
             raise
         finally:
             facts["dur"] = time.perf_counter() - start
-            log.info("tool call %s", " ".join(f"{name}={value}" for name, value in facts.items()), extra={"tool_call": facts})
+            line = " ".join(f"{name}={value}" for name, value in facts.items())
+            log.info("tool call %s", line, extra={"tool_call": facts})
 
     return audited
 

@@ -14,8 +14,8 @@ A model for any provider is a class with `provider`, `name` and `stream(request)
             yield CallEvent("call_1", "search", b'{"q": 1.50}')      # the model's own argument bytes
             yield Finish("tool_calls", Usage(10, 5))
 
-The stream contract, which the run enforces: any number of deltas and calls, then exactly one Finish, then nothing; every
-call has an id and a name, and no id twice in one step. Whatever `stream` raises ends the run as `model stream: …`.
+The stream contract, which the run enforces: any number of deltas and calls, then exactly one Finish, then nothing;
+every call has an id and a name, and no id twice in one step. What `stream` raises ends the run as `model stream: …`.
 """
 
 from __future__ import annotations
@@ -118,10 +118,18 @@ class Model(Protocol):
     """A model of any provider. A model that reaches no network says so with `scripted = True`."""
 
     @property
-    def provider(self) -> str: ...
+    def provider(self) -> str:
+        """Who runs the model."""
+        ...
+
     @property
-    def name(self) -> str: ...
-    def stream(self, request: ModelRequest, /) -> AsyncIterator[ModelEvent]: ...
+    def name(self) -> str:
+        """The model's own name."""
+        ...
+
+    def stream(self, request: ModelRequest, /) -> AsyncIterator[ModelEvent]:
+        """One answer, as it comes."""
+        ...
 
 
 def model_requests_denied(model: Model) -> bool:

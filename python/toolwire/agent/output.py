@@ -84,7 +84,8 @@ def _as_function(kind: type[Any]) -> Any:
 
 def _default(kind: type[Any], fields: Any, name: str) -> Any:
     if fields is not None:
-        return inspect.Parameter.empty if fields[name].is_required() else fields[name].get_default(call_default_factory=True)
+        field = fields[name]
+        return inspect.Parameter.empty if field.is_required() else field.get_default(call_default_factory=True)
     return getattr(kind, name, inspect.Parameter.empty)
 
 
@@ -94,6 +95,7 @@ class OutputSubmitted:
     name = "output_submitted"
 
     def __call__(self, result: RunResult) -> bool:
+        """The last step took a submission."""
         return bool(result.steps) and _in(result.steps[-1].results) is not None
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from toolwire.agent.model import Usage
-from toolwire.contract.message import Message, messages_to_json
+from toolwire.contract.message import Message, json_text, messages_to_json
 
 __all__ = ["PendingCall", "RunResult", "Step", "digest_of"]
 
@@ -45,7 +45,7 @@ class PendingCall:
     def to_json(self) -> str:
         """The call as JSON; the arguments are one string, so that their bytes survive."""
         fields = {"id": self.id, "name": self.name, "args": self.args.decode("utf-8", "surrogateescape")}
-        return json.dumps({**fields, "fingerprint": self.fingerprint, "kind": self.kind}, ensure_ascii=False)
+        return json_text({**fields, "fingerprint": self.fingerprint, "kind": self.kind})
 
     @classmethod
     def from_json(cls, text: str | bytes) -> PendingCall:
@@ -73,7 +73,7 @@ class RunResult:
     stop_reason: str
     messages: tuple[Message, ...]
     steps: tuple[Step, ...] = ()
-    usage: Usage = Usage()
+    usage: Usage = field(default_factory=Usage)
     pending: tuple[PendingCall, ...] = ()
 
     @property

@@ -1,6 +1,6 @@
 """Resuming: decisions on the calls that a transcript leaves open (spec one-session 2.9).
 
-Pure: it finds what is open, checks the decisions against it, and puts results where they belong.
+Pure: it finds what is open, checks the decisions against it, sorts the calls by them, and puts results in their places.
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from toolwire.agent.result import PendingCall, digest_of
-from toolwire.contract.message import Message, ToolCallPart, ToolResultPart
+from toolwire.contract.message import Message, ToolCallPart, ToolResultPart, json_text
+from toolwire.contract.output import ToolOutput
+from toolwire.contract.tool_object import Tool
 from toolwire.errors import ToolwireError, quoted
 
-__all__ = ["Decisions", "OpenCalls", "open_calls"]
+__all__ = ["Decided", "Decisions", "OpenCalls", "decided", "open_calls"]
 
 INTERRUPTED = "no result recorded: the call was interrupted"
 
@@ -44,6 +46,18 @@ class Decisions:
     def __bool__(self) -> bool:
         return bool(self.approve or self.deny or self.resolve)
 
+    def check(self, found: OpenCalls | None) -> None:
+        """Raises ToolwireError for a decision on a call that is not open, and for two on one call."""
+        waiting = {call.id for call in found.calls} if found is not None else set()
+        seen: dict[str, str] = {}
+        for word, ids in (("approve", self.approve), ("deny", self.deny), ("resolve", self.resolve)):
+            for call_id in ids:
+                if call_id not in waiting:
+                    raise ToolwireError(f"{word}: call {quoted(call_id)} is not pending in this run's transcript")
+                if call_id in seen:
+                    raise ToolwireError(f"{word}: call {quoted(call_id)} has another decision already: {seen[call_id]}")
+                seen[call_id] = word
+
 
 @dataclass(frozen=True, slots=True)
 class OpenCalls:
@@ -51,14 +65,6 @@ class OpenCalls:
 
     index: int
     calls: tuple[ToolCallPart, ...]
-
-    def check(self, decisions: Decisions) -> None:
-        """Raises ToolwireError for a decision on a call that is not open."""
-        waiting = {call.id for call in self.calls}
-        for word, ids in (("approve", decisions.approve), ("deny", decisions.deny), ("resolve", decisions.resolve)):
-            for call_id in ids:
-                if call_id not in waiting:
-                    raise ToolwireError(f"{word}: call {quoted(call_id)} is not pending in this run's transcript")
 
     def completed(
         self, messages: Sequence[Message], results: Sequence[ToolResultPart], parked: Mapping[str, str]
@@ -72,15 +78,9 @@ class OpenCalls:
         rest = list(messages[self.index + 1 :])
         if rest and rest[0].role == "tool":
             found.update({result.call_id: result for result in rest.pop(0).results})
-        marked = assistant.with_parts(
-            ToolCallPart(part.id, part.name, part.args, parked.get(part.id, ""))
-            if isinstance(part, ToolCallPart)
-            else part
-            for part in assistant.parts
-        )
         ordered = [found[call.id] for call in assistant.calls if call.id in found]
         tool = [Message("tool", ordered)] if ordered else []
-        return [*messages[: self.index], marked, *tool, *rest]
+        return [*messages[: self.index], assistant.with_marks(parked), *tool, *rest]
 
 
 def open_calls(messages: Sequence[Message]) -> OpenCalls | None:
@@ -95,8 +95,42 @@ def open_calls(messages: Sequence[Message]) -> OpenCalls | None:
     return None
 
 
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """The open calls by what becomes of them: `asked_again` are approved ones that are not what somebody looked at."""
+
+    approved: list[ToolCallPart] = field(default_factory=list)
+    asked_again: list[PendingCall] = field(default_factory=list)
+    resolved: list[tuple[ToolCallPart, ToolOutput | str]] = field(default_factory=list)
+    denied: list[ToolResultPart] = field(default_factory=list)
+
+
+def decided(found: OpenCalls, decisions: Decisions, tools: Mapping[str, Tool]) -> Decided:
+    """Sorts the open calls; one that nobody decided on is denied."""
+    work = Decided()
+    for call in found.calls:
+        if call.id in decisions.approve:
+            tool = tools.get(call.name)
+            fingerprint = tool.fingerprint if tool is not None else ""
+            if still_stands(call, decisions.approve[call.id], fingerprint):
+                work.approved.append(call)
+            else:
+                work.asked_again.append(PendingCall(call.id, call.name, call.args, fingerprint))
+        elif call.id in decisions.resolve:
+            work.resolved.append((call, _as_result(decisions.resolve[call.id])))
+        else:
+            reason = decisions.deny.get(call.id, "no decision") or "no reason given"
+            work.denied.append(ToolResultPart(call.id, call.name, f"DENIED: {reason}", True))
+    return work
+
+
+def _as_result(value: Any) -> ToolOutput | str:
+    """A result that somebody gave by hand: a text and an output as they are, anything else as JSON."""
+    return value if isinstance(value, str | ToolOutput) else json_text(value)
+
+
 def still_stands(call: ToolCallPart, shown: PendingCall | None, fingerprint: str) -> bool:
-    """An approval still means this call: the bytes are those that were looked at, and the tool is the one that it was."""
+    """An approval still means this call: the bytes are those that were looked at, the tool is the one that it was."""
     now = digest_of(call.name, call.args, fingerprint)
     if shown is not None and shown.digest != now:
         return False

@@ -1,7 +1,7 @@
 """The calls of one step: started in call order, side by side up to a bound, with barriers, their results in call order.
 
-An exclusive call waits for everything in flight and runs alone. A call with a key waits for an earlier holder of that key
-(design 4.4). `waves` is the same plan for hosts that run calls themselves.
+An exclusive call waits for everything in flight and runs alone. A call with a key waits for an earlier holder of that
+key (design 4.4). `waves` is the same plan for hosts that run calls themselves.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import anyio
 
-__all__ = ["Overlap", "run_all", "waves"]
+__all__ = ["ALONE", "BESIDE", "Overlap", "run_all", "waves"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -24,6 +24,10 @@ class Overlap:
 
     exclusive: bool = False
     key: str = ""
+
+
+ALONE = Overlap(exclusive=True)
+BESIDE = Overlap()
 
 
 def waves(overlaps: Sequence[Overlap]) -> list[list[int]]:
@@ -58,6 +62,10 @@ async def run_all(
     """
     if parallelism < 1:
         raise ValueError(f"parallelism is at least 1, got {parallelism}")
+    plans = [overlap(item) for item in items]
+    if len(items) == 1 or parallelism == 1 or all(plan.exclusive for plan in plans):
+        # One after the other: that takes no task.
+        return [await _alone(item, start, run) for item in items]
     results: dict[int, Result] = {}
     slots = anyio.Semaphore(parallelism)
     keys: dict[str, anyio.Event] = {}
@@ -78,8 +86,7 @@ async def run_all(
             await in_flight.pop().wait()
 
     async with anyio.create_task_group() as tasks:
-        for index, item in enumerate(items):
-            plan = overlap(item)
+        for index, (item, plan) in enumerate(zip(items, plans, strict=True)):
             if plan.exclusive:
                 await quiet()
             while plan.key in keys:
@@ -95,3 +102,8 @@ async def run_all(
                 in_flight.append(done)
                 tasks.start_soon(one, index, item, plan.key, done)
     return [results[index] for index in range(len(items))]
+
+
+async def _alone(item: Item, start: Callable[[Item], None], run: Callable[[Item], Awaitable[Result]]) -> Result:
+    start(item)
+    return await run(item)

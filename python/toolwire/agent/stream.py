@@ -37,7 +37,7 @@ class Answer:
     usage: Usage
 
 
-async def ask(model: Model, request: ModelRequest, tell: Callable[[str, str], None]) -> Answer:
+async def ask(model: Model, request: ModelRequest, tell: Callable[[str, str], None] | None) -> Answer:
     """One answer. `tell(kind, text)` hears each delta. Raises ModelError."""
     if model_requests_denied(model):
         raise ModelError("model stream: TOOLWIRE_MODEL_REQUESTS=deny refuses every model that is not scripted")
@@ -54,17 +54,19 @@ async def ask(model: Model, request: ModelRequest, tell: Callable[[str, str], No
             match event:
                 case TextDelta(text):
                     texts.append(text)
-                    tell("text_delta", text)
+                    if tell is not None:
+                        tell("text_delta", text)
                 case ReasoningDelta(text):
                     thoughts.append(text)
-                    tell("reasoning_delta", text)
+                    if tell is not None:
+                        tell("reasoning_delta", text)
                 case CallEvent(id=call_id, name=name, args=args):
                     if not call_id or not name:
                         raise _breach("a call without an id" if not call_id else "a call without a name")
                     if call_id in ids:
                         raise _breach(f"the call id {call_id!r} twice in one step")
                     ids.add(call_id)
-                    calls.append(ToolCallPart(call_id, name, args.encode() if isinstance(args, str) else args))
+                    calls.append(ToolCallPart(call_id, name, _raw(args)))
                 case Finish():
                     finish = event
                 case _:
@@ -91,3 +93,8 @@ async def ask(model: Model, request: ModelRequest, tell: Callable[[str, str], No
 
 def _breach(what: str) -> ModelError:
     return ModelError(f"toolwire: model violated the stream contract: {what}")
+
+
+def _raw(args: bytes | str) -> bytes:
+    """A model's arguments as bytes: providers' clients hand them out as text, too."""
+    return args.encode("utf-8", "surrogatepass") if isinstance(args, str) else args

@@ -7,9 +7,10 @@ from typing import Any
 
 from toolwire import _core
 from toolwire.agent.agent import Agent
+from toolwire.agent.calls import current_run
 from toolwire.agent.events import OnEvent
 from toolwire.agent.output import submitted
-from toolwire.agent.run import agents_running, current_run
+from toolwire.agent.run import agents_running
 from toolwire.contract.current import current_call
 from toolwire.contract.decoding import decode
 from toolwire.contract.local_output import LocalOutput
@@ -20,7 +21,7 @@ from toolwire.contract.signature import Signature
 from toolwire.contract.tool_object import Tool, refused_input
 from toolwire.errors import RunError, ToolError, ToolwireError, quoted
 
-__all__ = ["AgentCaller", "PROMPT_SCHEMA", "subagent"]
+__all__ = ["PROMPT_SCHEMA", "AgentCaller", "subagent"]
 
 PROMPT_SCHEMA = (
     b'{"type":"object","properties":{"prompt":{"type":"string","description":'
@@ -41,9 +42,7 @@ class AgentCaller:
         self.agent = agent
         self._signature = Signature(name, _prompt)
 
-    async def call(
-        self, tool: Tool, arguments: bytes | str, listener: OnEvent | None = None
-    ) -> ToolOutput:
+    async def call(self, tool: Tool, arguments: bytes | str, listener: OnEvent | None = None) -> ToolOutput:
         """One run, whose events `listener` hears. Raises ToolError with the texts of the spec."""
         try:
             checked = _core.check_arguments(arguments)
@@ -98,5 +97,3 @@ def subagent(name: str, description: str, agent: Agent, *policies: Policy) -> To
     settings = applied(policies, Settings(origin="subagent"))
     definition = LocalDefinition(name, description, PROMPT_SCHEMA, annotations=settings.annotations)
     return Tool(name, definition, settings, AgentCaller(name, agent))
-
-

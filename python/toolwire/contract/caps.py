@@ -1,6 +1,7 @@
 """Caps on the text that a model reads: in UTF-8 bytes, on a character's border, marked (spec one-session 2.7).
 
-`head` keeps the start, `ends` start and end alike; a spill keeps the whole text in a private file, written before the cut.
+`head` keeps the start, `ends` start and end alike; a spill keeps the whole text in a private file, written before the
+cut.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ class Cap:
     spill: Path | None = None
 
     def apply(self, text: str) -> str:
-        """`text` under the cap. Raises OSError when the whole text cannot be kept where it should be."""
+        """`text` under the cap. A whole text that cannot be kept is no failure of the call: the marker says why."""
         limit = self.limit
         if not limit or len(text) * 4 <= limit:
             return text
         encoded = text.encode("utf-8", "surrogatepass")
         if len(encoded) <= limit:
             return text
-        where = "" if self.spill is None else f"; the whole text is in {_spilled(encoded, self.spill)}"
+        where = "" if self.spill is None else _kept_in(encoded, self.spill)
         head = _border(encoded, limit if self.keep == "head" else limit // 2)
         tail = len(encoded) if self.keep == "head" else _next_border(encoded, len(encoded) - (limit - limit // 2))
         marker = f"\n…[truncated {tail - head} bytes{where}]"
@@ -37,16 +38,28 @@ class Cap:
         return kept if tail == len(encoded) else f"{kept}\n{encoded[tail:].decode('utf-8', 'surrogatepass')}"
 
 
+_KIND, _INNER = 0xC0, 0x80
+"""The bits that tell a byte inside a UTF-8 character from its first."""
+
+
 def _border(encoded: bytes, end: int) -> int:
-    while end and encoded[end] & 0xC0 == 0x80:
+    while end and encoded[end] & _KIND == _INNER:
         end -= 1
     return end
 
 
 def _next_border(encoded: bytes, start: int) -> int:
-    while start < len(encoded) and encoded[start] & 0xC0 == 0x80:
+    while start < len(encoded) and encoded[start] & _KIND == _INNER:
         start += 1
     return start
+
+
+def _kept_in(encoded: bytes, directory: Path) -> str:
+    try:
+        return f"; the whole text is in {_spilled(encoded, directory)}"
+    except OSError as error:
+        # The tool has run: what it gave is not thrown away for the want of a disk.
+        return f"; the whole text could not be kept: {error.strerror or error}"
 
 
 def _spilled(encoded: bytes, directory: Path) -> str:

@@ -1,16 +1,31 @@
-"""A conversation as data: messages of parts, round-tripping through JSON with the arguments' exact bytes.
+"""A conversation as data: messages of parts, round-tripping through JSON with exact bytes.
 
-Arguments are kept as the text that the model wrote; in JSON they are one string, so that no reader can re-print a number.
+Arguments are kept as the text that the model wrote; in JSON they are one string, so that no reader can re-print a
+number. The same holds for a result that is more than its text.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-__all__ = ["Message", "ReasoningPart", "Role", "SaidPart", "ToolCallPart", "ToolResultPart", "messages_from_json", "messages_to_json"]
+from toolwire import _core
+from toolwire.contract.output import ToolOutput
+from toolwire.contract.parts import Part, TextPart
+
+__all__ = [
+    "Message",
+    "ReasoningPart",
+    "Role",
+    "SaidPart",
+    "ToolCallPart",
+    "ToolResultPart",
+    "json_text",
+    "messages_from_json",
+    "messages_to_json",
+]
 
 Role = Literal["system", "user", "assistant", "tool"]
 
@@ -41,12 +56,24 @@ class ToolCallPart:
 
 @dataclass(frozen=True, slots=True)
 class ToolResultPart:
-    """The text that answers a call, as the model reads it."""
+    """The text that answers a call, as the model reads it, and the output behind it.
+
+    `output` is there for hosts and for models that take media: its parts and its structured value are never cut. It is
+    `None` where nothing but the text came about, and two results with the same text are equal.
+    """
 
     call_id: str
     name: str
     content: str
     is_error: bool = False
+    output: ToolOutput | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The output's text and media in order; the text alone where there is no output."""
+        if self.output is not None:
+            return self.output.parts
+        return (TextPart(self.content),) if self.content else ()
 
 
 MessagePart = SaidPart | ReasoningPart | ToolCallPart | ToolResultPart
@@ -89,20 +116,50 @@ class Message:
         """The same turn with other parts."""
         return Message(self.role, parts)
 
+    def with_marks(self, marks: Mapping[str, str]) -> Message:
+        """The same turn with its calls marked as parked, or not, by `marks` alone."""
+        return self.with_parts(
+            replace(part, parked=marks.get(part.id, "")) if isinstance(part, ToolCallPart) else part
+            for part in self.parts
+        )
+
 
 def messages_to_json(messages: Sequence[Message]) -> str:
     """A transcript as JSON text."""
-    return json.dumps([_dumped(message) for message in messages], ensure_ascii=False, separators=(",", ":"))
+    return json_text([_dumped(message) for message in messages])
+
+
+def json_text(value: Any) -> str:
+    """Compact JSON that UTF-8 can carry: half a surrogate pair stands as its escape."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    if not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text):
+        return json.dumps(value, separators=(",", ":"))
+    return text
 
 
 def _dumped(message: Message) -> dict[str, Any]:
-    parts = []
-    for part in message.parts:
-        fields = {name: getattr(part, name) for name in type(part).__dataclass_fields__}
-        if isinstance(part, ToolCallPart):
-            fields["args"] = part.args.decode("utf-8", "surrogateescape")
-        parts.append({"type": _WORDS[type(part)], **{name: value for name, value in fields.items() if value not in ("", False)}})
-    return {"role": message.role, "parts": parts}
+    return {"role": message.role, "parts": [_dumped_part(part) for part in message.parts]}
+
+
+def _dumped_part(part: MessagePart) -> dict[str, Any]:
+    fields: dict[str, Any] = {name: getattr(part, name) for name in type(part).__dataclass_fields__}
+    if isinstance(part, ToolCallPart):
+        fields["args"] = part.args.decode("utf-8", "surrogateescape")
+    if isinstance(part, ToolResultPart):
+        output = fields.pop("output")
+        if output is not None and not _is_its_text(output, part.content):
+            fields["output"] = output.raw.decode("utf-8", "surrogateescape")
+    return {"type": _WORDS[type(part)], **{name: value for name, value in fields.items() if value not in ("", False)}}
+
+
+def _is_its_text(output: ToolOutput, content: str) -> bool:
+    """The text says everything: one text block without extras, and nothing beside it."""
+    parts = output.parts
+    if len(parts) != 1 or output.structured is not None or output.meta is not None:
+        return False
+    part = parts[0]
+    plain = isinstance(part, TextPart) and part.block == "text" and part.uri is None and part.text == content
+    return plain and (not part.raw or json.loads(part.raw).keys() == {"type", "text"})
 
 
 def messages_from_json(text: str | bytes) -> list[Message]:
@@ -111,12 +168,17 @@ def messages_from_json(text: str | bytes) -> list[Message]:
     for index, message in enumerate(json.loads(text)):
         try:
             messages.append(Message(message["role"], [_part(part) for part in message["parts"]]))
-        except (KeyError, TypeError, AttributeError) as error:
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise ValueError(f"message {index} is none: {error!r}") from None
     return messages
 
 
-_EMPTY = {SaidPart: {"text": ""}, ReasoningPart: {"text": ""}, ToolCallPart: {"args": ""}, ToolResultPart: {"content": ""}}
+_EMPTY = {
+    SaidPart: {"text": ""},
+    ReasoningPart: {"text": ""},
+    ToolCallPart: {"args": ""},
+    ToolResultPart: {"content": ""},
+}
 
 
 def _part(fields: dict[str, Any]) -> MessagePart:
@@ -124,12 +186,12 @@ def _part(fields: dict[str, Any]) -> MessagePart:
     values = {**_EMPTY[kind], **{name: value for name, value in fields.items() if name != "type"}}
     if kind is ToolCallPart:
         values["args"] = values["args"].encode("utf-8", "surrogateescape")
+    if "output" in values:
+        values["output"] = ToolOutput(_core.read_result(values["output"].encode("utf-8", "surrogateescape")))
     part: MessagePart = kind(**values)
     return part
 
 
 def without_marks(message: Message) -> Message:
     """The message without the marks of parked calls, as a model sees it."""
-    return message.with_parts(
-        replace(part, parked="") if isinstance(part, ToolCallPart) and part.parked else part for part in message.parts
-    )
+    return message.with_marks({}) if any(call.parked for call in message.calls) else message

@@ -74,6 +74,13 @@ class ToolOutput:
             self._text = cut(self._result.render(self._render), self._limit)
         return self._text
 
+    @property
+    def whole_text(self) -> str:
+        """The text before the tool's own cap; a run cuts this one, where head, ends and spill are its to choose."""
+        if not getattr(self, "_limit", None):
+            return self.text
+        return self._result.render(self._render)
+
     def joined_text(self) -> str | None:
         """The text parts run together; the structured value's text where there are no parts; `None` if media is there.
 
