@@ -94,6 +94,12 @@ impl Frame {
         PyBytes::new(py, &self.0.text)
     }
 
+    /// Bytes of `text`.
+    #[getter]
+    fn size(&self) -> usize {
+        self.0.text.len()
+    }
+
     #[getter]
     fn params<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
         self.part(py, self.0.envelope.params.as_ref())

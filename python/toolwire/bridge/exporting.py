@@ -271,9 +271,15 @@ def _captured(lifespan: Any) -> Any:
     async def captured(server: Any) -> AsyncIterator[Any]:
         async with lifespan(server) as state:
             wire = current_wire.get()
-            if wire is not None:
-                wire.lifespan, wire.has_lifespan = state, True
-            yield state
+            if wire is None:
+                yield state
+                return
+            wire.lifespan, wire.has_lifespan = state, True
+            try:
+                yield state
+            finally:
+                # The SDK joins its handlers before the lifespan ends, and ours use its state too.
+                await wire.quiet()
 
     return captured
 

@@ -58,7 +58,7 @@ class ExpressRequest(Request):
 
     async def report_progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
         """Tells the client how far the call is, if it asked to be told."""
-        self._wire.progress(self._call, progress, total, message)
+        await self._wire.progress(self._call, progress, total, message)
 
 
 class ServedTool:

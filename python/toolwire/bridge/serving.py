@@ -1,7 +1,5 @@
 """Serving: an SDK server over this process's standard input and output, or inside it, on a wire of ours."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys
@@ -20,8 +18,9 @@ from toolwire import _sdk
 from toolwire.bridge.exporting import exported_on
 from toolwire.loops import on_asyncio
 from toolwire.wire.channel import HeldChannel
+from toolwire.wire.claim import claimed_stdio
 from toolwire.wire.client import ClientWire
-from toolwire.wire.descriptors import DescriptorChannel, claimed_stdio
+from toolwire.wire.descriptors import DescriptorChannel
 from toolwire.wire.limits import Limits
 from toolwire.wire.memory import memory_pair
 from toolwire.wire.runtime import AnyioRuntime, AsyncioRuntime, Runtime
@@ -74,10 +73,10 @@ def _options(server: Server[Any]) -> Any:
 
 @asynccontextmanager
 async def stdio(server: AnyServer) -> AsyncIterator[tuple[Any, Any]]:
-    """`async with stdio(server) as (read, write): await server.run(read, write, options)`.
+    """Open the streams for `await server.run(read, write, options)`, on a wire over standard input and output.
 
-    The streams of a wire over standard input and output. While it is open these belong to the protocol alone: what a
-    handler prints goes to stderr. Raises RuntimeError when they serve another session already.
+    While they are open these belong to the protocol alone: what a handler prints goes to stderr. Raises RuntimeError
+    when they serve another session already.
     """
     async with AsyncExitStack() as stack:
         source, sink = stack.enter_context(claimed_stdio())
@@ -88,17 +87,31 @@ async def stdio(server: AnyServer) -> AsyncIterator[tuple[Any, Any]]:
 
 
 async def run_stdio(server: AnyServer) -> None:
-    """Serves an SDK server, low-level or MCPServer, over standard input and output until the client is gone.
+    """Serve an SDK server, low-level or MCPServer, over standard input and output until the client is gone.
 
-    SIGTERM cancels the handlers in flight and ends the process within three seconds.
+    SIGTERM cancels the handlers in flight and ends the process within three seconds. What the server's lifespan raises
+    comes out of here as it is.
     """
     lowlevel = _sdk.lowlevel_of(server)
+    failed: list[Exception] = []
     async with anyio.create_task_group() as tasks:
         if threading.current_thread() is threading.main_thread() and sys.platform != "win32":
             await tasks.start(_on_sigterm, tasks.cancel_scope)
-        async with stdio(server) as (read, write):
-            await lowlevel.run(read, write, _options(lowlevel))
+        try:
+            async with stdio(server) as (read, write):
+                await lowlevel.run(read, write, _options(lowlevel))
+        except Exception as error:  # noqa: BLE001 - raised below, out of the group
+            failed.append(error)
         tasks.cancel_scope.cancel()
+    if failed:
+        raise _alone(failed[0])
+
+
+def _alone(error: Exception) -> Exception:
+    """Take an error out of the groups that our own tasks put around it."""
+    while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:
+        (error,) = error.exceptions
+    return error
 
 
 async def _on_sigterm(

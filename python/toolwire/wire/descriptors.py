@@ -1,30 +1,25 @@
-"""The server's own end of a pipe: standard input and output as a channel, and kept for the protocol alone.
+"""The server's own end of a pipe: two descriptors as a channel. What they are is not asked: pipes, sockets, files.
 
-While it is open, file descriptor 1 is stderr and 0 is the null device: what a handler or its child prints can't break
-the stream, and nobody reads the client's messages but the wire.
+Reads go straight into the listener; writes of one turn of the loop leave together.
 """
 
-from __future__ import annotations
-
 import os
+import select
 import stat
-import sys
-import threading
 from collections import deque
+from contextlib import suppress
 
 import anyio
-import anyio.from_thread
-import anyio.to_thread
 
 from toolwire.wire.channel import Listener
-from toolwire.wire.limits import FLUSH_TIMEOUT, READ_CHUNK, READS_A_TURN, WRITE_HIGH_WATER
+from toolwire.wire.limits import FLUSH_TIMEOUT, READ_CHUNK, READS_A_TURN, WRITE_CHUNK, WRITE_HIGH_WATER
 from toolwire.wire.runtime import Runtime, Watch
 
-__all__ = ["DescriptorChannel", "claimed_stdio"]
+__all__ = ["DescriptorChannel"]
 
 
 class DescriptorChannel:
-    """Two descriptors of a peer: what it wrote is read from one, what it should read is written to the other."""
+    """A peer that writes to one descriptor and reads from another. They are given back as they were, not closed."""
 
     exit_code = None
     stderr_tail = b""
@@ -34,16 +29,18 @@ class DescriptorChannel:
         self._source = source
         self._sink = sink
         self._listener: Listener
+        self._watched = _is_watchable(source)
         self._reading: Watch | None = None
-        self._writing: Watch | None = None
-        self._unwritten: deque[bytes] = deque()
-        self._unwritten_bytes = 0
-        self._flush_scheduled = False
+        self._read_scheduled = False
+        self._paused = True
         self._ended = False
-        self._broken = False
-        self._paused = False
-        self._flushed = anyio.Event()
-        self._was_blocking = [(descriptor, os.get_blocking(descriptor)) for descriptor in (source, sink)]
+        self._unwritten: deque[bytes | memoryview] = deque()
+        self._unwritten_bytes = 0
+        self._writing: Watch | None = None
+        self._flush_scheduled = False
+        self._was_full = False
+        self._deaf = False
+        self._flushed: anyio.Event | None = None
 
     @property
     def full(self) -> bool:
@@ -56,29 +53,42 @@ class DescriptorChannel:
         return self._unwritten_bytes
 
     async def open(self, listener: Listener, /) -> None:
-        """Starts to read."""
+        """Start to read."""
         self._listener = listener
-        self._flushed.set()
-        os.set_blocking(self._sink, stat.S_ISREG(os.fstat(self._sink).st_mode))
-        if stat.S_ISREG(os.fstat(self._source).st_mode):
-            # A file is always readable, and no loop can watch it; it is also never endless.
-            self._runtime.soon(self._read_file)
-            return
-        os.set_blocking(self._source, False)
+        self._were_blocking = [(one, os.get_blocking(one)) for one in (self._source, self._sink)]
+        for descriptor in (self._source, self._sink):
+            os.set_blocking(descriptor, False)
         self.resume()
 
+    # Reading
+
     def pause(self) -> None:
-        """Reads no more for now."""
+        """Read no more for now."""
         self._paused = True
         if self._reading is not None:
             self._reading.cancel()
             self._reading = None
 
     def resume(self) -> None:
-        """Reads again."""
+        """Read again."""
+        if not self._paused or self._ended:
+            return
         self._paused = False
-        if self._reading is None and not self._ended:
+        if self._watched:
             self._reading = self._runtime.readable(self._source, self._read)
+        else:
+            self._read_soon()
+
+    def _read_soon(self) -> None:
+        # Files and the null device are always readable, and no loop can watch them; they also have an end.
+        if not self._read_scheduled and not self._paused:
+            self._read_scheduled = True
+            self._runtime.soon(self._read_on)
+
+    def _read_on(self) -> None:
+        self._read_scheduled = False
+        self._read()
+        self._read_soon()
 
     def _read(self) -> None:
         for _ in range(READS_A_TURN):
@@ -91,31 +101,24 @@ class DescriptorChannel:
             except OSError:
                 chunk = b""
             if not chunk:
-                self._end()
+                self._end("the client closed its output")
                 return
             self._listener.received(chunk)
             if len(chunk) < READ_CHUNK:
+                # It was emptied; to ask it once more would cost a system call that mostly says so.
                 return
 
-    def _read_file(self) -> None:
-        chunk = os.read(self._source, READ_CHUNK)
-        if chunk:
-            self._listener.received(chunk)
-            self._runtime.soon(self._read_file)
-        else:
-            self._end()
-
-    def _end(self) -> None:
-        if self._reading is not None:
-            self._reading.cancel()
-            self._reading = None
+    def _end(self, reason: str) -> None:
+        self.pause()
         if not self._ended:
             self._ended = True
-            self._listener.ended("the client closed its output")
+            self._listener.ended(reason)
+
+    # Writing
 
     def write(self, line: bytes, /, *, now: bool = False) -> None:
-        """Accepts bytes to send; those of one turn leave together."""
-        if self._broken:
+        """Accept bytes to send; those of one turn leave together."""
+        if self._deaf:
             return
         self._unwritten.append(line)
         self._unwritten_bytes += len(line)
@@ -129,75 +132,84 @@ class DescriptorChannel:
 
     def _flush(self) -> None:
         self._flush_scheduled = False
-        was_full = self.full
+        self._was_full = self._was_full or self.full
         while self._unwritten:
-            batch = self._unwritten.popleft() if len(self._unwritten) == 1 else b"".join(self._unwritten)
-            self._unwritten.clear()
+            batch = self._batch()
             try:
                 written = os.write(self._sink, batch)
             except BlockingIOError:
                 written = 0
             except OSError:
-                self._broken = True
-                self._unwritten_bytes = 0
-                break
+                self._go_deaf()
+                return
             self._unwritten_bytes -= written
             if written < len(batch):
-                self._unwritten.append(batch[written:])
+                self._unwritten.appendleft(memoryview(batch)[written:])
                 if self._writing is None:
-                    self._flushed = anyio.Event()
                     self._writing = self._runtime.writable(self._sink, self._flush)
                 break
-        if not self._unwritten:
-            if self._writing is not None:
-                self._writing.cancel()
-                self._writing = None
-            self._flushed.set()
-        if was_full and not self.full:
+        else:
+            self._all_written()
+        if self._was_full and not self.full:
+            self._was_full = False
             self._listener.writable()
 
-    async def aclose(self) -> None:
-        """Writes what is left, for a moment, and gives the descriptors back as they were."""
-        self._ended = True
-        if self._reading is not None:
-            self._reading.cancel()
-            self._reading = None
-        if not self._broken:
-            self._flush()
-        with anyio.move_on_after(FLUSH_TIMEOUT):
-            await self._flushed.wait()
+    def _batch(self) -> bytes | memoryview:
+        """What leaves next: small messages together, a large one alone."""
+        batch = self._unwritten.popleft()
+        if not self._unwritten or len(batch) >= WRITE_CHUNK:
+            return batch
+        parts, size = [batch], len(batch)
+        while self._unwritten and size < WRITE_CHUNK:
+            size += len(self._unwritten[0])
+            parts.append(self._unwritten.popleft())
+        return b"".join(parts)
+
+    def _all_written(self) -> None:
         if self._writing is not None:
             self._writing.cancel()
             self._writing = None
-        self._broken = True
-        for descriptor, blocking in self._was_blocking:
-            os.set_blocking(descriptor, blocking)
+        if self._flushed is not None:
+            self._flushed.set()
+
+    def _go_deaf(self) -> None:
+        """The peer will read nothing any more, so nothing that it still asks for is worth doing."""
+        self._deaf = True
+        self._unwritten.clear()
+        self._unwritten_bytes = 0
+        self._all_written()
+        self._end("the client closed its input")
+
+    # Closing
+
+    async def aclose(self) -> None:
+        """Write what is left, as long as the peer takes it, and give the descriptors back."""
+        self._ended = True
+        self.pause()
+        if self._unwritten:
+            self._flush()
+        while self._unwritten:
+            before = self._unwritten_bytes
+            self._flushed = anyio.Event()
+            with anyio.move_on_after(FLUSH_TIMEOUT):
+                await self._flushed.wait()
+            if self._unwritten_bytes == before:
+                break
+        self._deaf = True
+        self._unwritten.clear()
+        self._all_written()
+        for descriptor, blocking in self._were_blocking:
+            with suppress(OSError):
+                os.set_blocking(descriptor, blocking)
 
 
-_claim = threading.Lock()
-
-
-class claimed_stdio:  # noqa: N801 - a context manager, used as one
-    """Descriptors 0 and 1 for the wire alone: gives private copies, and puts the null device and stderr in their places.
-
-    Raises RuntimeError when they are claimed already.
-    """
-
-    def __enter__(self) -> tuple[int, int]:
-        if not _claim.acquire(blocking=False):
-            raise RuntimeError("standard input and output serve another session already")
-        sys.stdout.flush()
-        self._source, self._sink = os.dup(0), os.dup(1)
-        null = os.open(os.devnull, os.O_RDONLY)
-        os.dup2(null, 0)
-        os.close(null)
-        os.dup2(2, 1)
-        return self._source, self._sink
-
-    def __exit__(self, *_: object) -> None:
-        sys.stdout.flush()
-        os.dup2(self._source, 0)
-        os.dup2(self._sink, 1)
-        os.close(self._source)
-        os.close(self._sink)
-        _claim.release()
+def _is_watchable(descriptor: int) -> bool:
+    """Tell whether a loop can wait for a descriptor: it can't for what is always ready."""
+    if not hasattr(select, "epoll"):
+        return not stat.S_ISREG(os.fstat(descriptor).st_mode)
+    with select.epoll() as waiting:
+        try:
+            waiting.register(descriptor)
+        except PermissionError:
+            return False
+    return True

@@ -19,7 +19,7 @@ from pydantic_core import to_json
 from toolwire._core import ServedCall
 from toolwire.wire.limits import LEAVE_TIMEOUT, QUEUED_BYTES, QUEUED_OVERHEAD
 
-__all__ = ["Answered", "Queue", "ServedCalls", "Tool"]
+__all__ = ["CLOSED", "Answered", "Queue", "ServedCalls", "Tool"]
 
 Key = int | str
 Job = tuple[ServedCall, "Tool", bytes | None]
@@ -31,14 +31,14 @@ CLOSED: Final = to_json({"code": CONNECTION_CLOSED, "message": "Connection close
 class Tool(Protocol):
     """A tool that can be served here."""
 
-    def run(self, wire: Any, call: ServedCall, stamp: bytes | None, /) -> Awaitable[bytes]:  # noqa: ANN401 - the wire's own
+    def run(self, wire: Any, call: ServedCall, stamp: bytes | None, /) -> Awaitable[bytes]:
         """Give the line that answers `call`, made by `call.text_answer` and its kin.
 
         `stamp` is for a session of 2026-07-28. Raises Answered for an error instead; contains every other failure.
         """
 
 
-class Answered(Exception):  # noqa: N818 - it is an answer
+class Answered(Exception):
     """A call that is answered with a JSON-RPC error."""
 
     def __init__(self, code: int, message: str) -> None:
@@ -50,38 +50,40 @@ class Queue:
     """Requests of one client that wait for their turn, bounded in bytes."""
 
     def __init__(self) -> None:
-        self.waiting: deque[tuple[Key, int, Callable[[], object]]] = deque()
-        self._bytes = 0
+        self.waiting: deque[tuple[Key, bytes, int, Callable[[], object]]] = deque()
+        self._size = 0
 
-    def put(self, key: Key, size: int, start: Callable[[], object]) -> bool:
+    def put(self, key: Key, id_json: bytes, size: int, start: Callable[[], object]) -> bool:
         """Take a request of `size` bytes in, unless there is no room."""
         size += QUEUED_OVERHEAD
-        if self._bytes + size > QUEUED_BYTES:
+        if self._size + size > QUEUED_BYTES:
             return False
-        self.waiting.append((key, size, start))
-        self._bytes += size
+        self.waiting.append((key, id_json, size, start))
+        self._size += size
         return True
 
     def start_next(self) -> None:
         """Give the first its turn."""
-        _, size, start = self.waiting.popleft()
-        self._bytes -= size
+        _, _, size, start = self.waiting.popleft()
+        self._size -= size
         start()
 
     def cancel(self, key: Key) -> bool:
         """Drop the last request of that id; whether there was one."""
         for index in range(len(self.waiting) - 1, -1, -1):
-            waiting, size, _ = self.waiting[index]
+            waiting, _, size, _ = self.waiting[index]
             if waiting == key:
                 del self.waiting[index]
-                self._bytes -= size
+                self._size -= size
                 return True
         return False
 
-    def clear(self) -> None:
-        """Drop all."""
+    def clear(self) -> list[bytes]:
+        """Drop all; their ids as they were written."""
+        dropped = [id_json for _, id_json, _, _ in self.waiting]
         self.waiting.clear()
-        self._bytes = 0
+        self._size = 0
+        return dropped
 
 
 class ServedCalls:
@@ -98,8 +100,8 @@ class ServedCalls:
         self._tasks = tasks
         self._write = write
         self._finished = finished
-        self.count = 0
-        """Calls that were started and have not ended."""
+        self.count = self.size = 0
+        """Calls that were started and have not ended, and the bytes of their messages."""
         self._ready: deque[Job] = deque()
         self._taken = False
         """A task is on its way to those that are ready."""
@@ -107,6 +109,7 @@ class ServedCalls:
         self._leaving: dict[ServedCall, Any] = {}
         """Cancelled by the client and not gone yet: nothing is answered to them, whatever they still do."""
         self._ended = False
+        self._all_gone = anyio.Event()
 
     def __contains__(self, call: ServedCall) -> bool:
         return call in self._running
@@ -114,6 +117,7 @@ class ServedCalls:
     def start(self, call: ServedCall, tool: Tool, stamp: bytes | None) -> None:
         """Run a call."""
         self.count += 1
+        self.size += call.size
         if self._tasks is not None:
             scope = self._running[call] = anyio.CancelScope()
             self._tasks.start_soon(self._serve_in, scope, call, tool, stamp)
@@ -172,10 +176,13 @@ class ServedCalls:
 
     def _end_of(self, call: ServedCall, line: bytes) -> None:
         self.count -= 1
+        self.size -= call.size
         if self._running.pop(call, None) is None:
             del self._leaving[call]
         elif line:
             self._write(line)
+        if self._ended and not self.count:
+            self._all_gone.set()
         self._finished()
 
     def cancel(self, key: Key) -> None:
@@ -189,6 +196,7 @@ class ServedCalls:
         if job is not None:
             self._ready.remove(job)
             self.count -= 1
+            self.size -= job[0].size
 
     def end(self) -> None:
         """Cancel all; they are answered that the connection has closed."""
@@ -200,10 +208,10 @@ class ServedCalls:
             handle.cancel()
 
     async def wait(self) -> None:
-        """Give cancelled handlers a moment to clean up. The task group waits for its own."""
-        handles = {*self._running.values(), *self._leaving.values()}
-        if self._tasks is None and handles:
-            await asyncio.wait(handles, timeout=LEAVE_TIMEOUT)
+        """Give the cancelled handlers a moment to clean up."""
+        if self.count:
+            with anyio.move_on_after(LEAVE_TIMEOUT, shield=True):
+                await self._all_gone.wait()
 
 
 @types.coroutine

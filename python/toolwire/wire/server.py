@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from contextvars import ContextVar
 from typing import Any, Protocol
 
@@ -31,9 +32,15 @@ from pydantic_core import to_json
 from toolwire import _core
 from toolwire._core import ServedCall
 from toolwire.wire.channel import HeldChannel
-from toolwire.wire.limits import KNOWN_ENVELOPES, QUEUED_BYTES, SDK_BACKLOG, SERVED_AT_ONCE
+from toolwire.wire.limits import (
+    KNOWN_ENVELOPES,
+    QUEUED_BYTES,
+    SDK_BACKLOG,
+    SDK_BACKLOG_BYTES,
+    SERVED_AT_ONCE,
+)
 from toolwire.wire.sdk_lane import SdkWriteStream, message_of, request_key
-from toolwire.wire.served_calls import Queue, ServedCalls, Tool
+from toolwire.wire.served_calls import CLOSED, Queue, ServedCalls, Tool
 
 __all__ = ["Kept", "ServerWire", "Service", "current_wire"]
 
@@ -93,6 +100,7 @@ class ServerWire:
         self._to_sdk, self._read_stream = anyio.create_memory_object_stream[SessionMessage | Exception](float("inf"))
         self.streams = (self._read_stream, SdkWriteStream(self, self._send))
         self.kept: dict[Key, Kept] = {}
+        self._kept_size = 0
         self._asked: set[Key] = set()
         self._calls = ServedCalls(self, tasks, channel.write, self._finished)
         self._queue = Queue()
@@ -101,6 +109,9 @@ class ServerWire:
         self._handshake = False
         self._open = False
         self._ended = False
+        self._has_room = anyio.Event()
+        self._behind_bytes = 0
+        """Of notifications that the SDK may not have taken yet."""
         self._beside: set[asyncio.Task[Any]] = set()
         self.lifespan: Any = None
         self.has_lifespan = False
@@ -111,7 +122,7 @@ class ServerWire:
     # The channel's listener
 
     def received(self, chunk: bytes, /) -> None:
-        """Bytes of the client."""
+        """Take bytes of the client."""
         if self._open and self.has_lifespan and self._service.certain():
             for item in self._inbound.feed_calls(chunk):
                 if not isinstance(item, ServedCall):
@@ -128,15 +139,23 @@ class ServerWire:
             self._channel.pause()
 
     def ended(self, reason: str, /) -> None:
-        """The client says no more: what runs for it ends, and so does the SDK's session."""
+        """End what runs for a client that says no more, and the SDK's session."""
+        del reason
         for frame in self._inbound.finish():
             self._route(frame)
         self._end()
 
     def writable(self) -> None:
-        """The client reads again."""
+        """Go on: the client reads again."""
         self._channel.resume()
+        self._has_room.set()
+        self._has_room = anyio.Event()
         self._finished()
+
+    async def room(self) -> None:
+        """Wait as long as the client does not read."""
+        while self._channel.full and not self._ended:
+            await self._has_room.wait()
 
     def _is_open(self, envelope: bytes) -> bool:
         return envelope in self._known if envelope else self.handshake
@@ -145,7 +164,9 @@ class ServerWire:
         if self._ended:
             return
         self._ended = True
-        self._queue.clear()
+        self._has_room.set()
+        for id_json in self._queue.clear():
+            self._channel.write(_core.answer_error(id_json, CLOSED))
         self._calls.end()
         self._to_sdk.close()
         self.closed.set()
@@ -155,20 +176,24 @@ class ServerWire:
     def _accept(self, call: ServedCall, tool: Tool, stamp: bytes | None) -> None:
         self.express_calls += 1
         if self._queue.waiting or self._busy():
-            self._put(call.key, call.size, lambda: self._calls.start(call, tool, stamp), call.id_json)
+            self._put(call.key, call.id_json, call.size, lambda: self._calls.start(call, tool, stamp))
         else:
             self._calls.start(call, tool, stamp)
 
     def _busy(self) -> bool:
-        return self._calls.count + len(self.kept) >= self._at_once or self._channel.full
+        return (
+            self._calls.count + len(self.kept) >= self._at_once
+            or self._calls.size + self._kept_size > QUEUED_BYTES
+            or self._channel.full
+        )
 
-    def _put(self, key: Key, size: int, start: Callable[[], object], id_json: bytes) -> None:
-        if not self._queue.put(key, size, start):
+    def _put(self, key: Key, id_json: bytes, size: int, start: Callable[[], object]) -> None:
+        if not self._queue.put(key, id_json, size, start):
             busy = {"code": INTERNAL_ERROR, "message": "the server has too many requests waiting: try again later"}
             self._channel.write(_core.answer_error(id_json, to_json(busy)))
 
     def _finished(self) -> None:
-        """There may be room again."""
+        """Start what waits, if there is room again."""
         while self._queue.waiting and not self._ended and not self._busy():
             self._queue.start_next()
 
@@ -177,18 +202,14 @@ class ServerWire:
     def _route(self, frame: _core.Frame) -> None:
         kind = frame.kind
         if kind == "request":
-            id_json = frame.id_json or b"null"
             if self._queue.waiting or self._busy():
-                key = request_key(json.loads(id_json))
-                self._put(key, len(frame.text), lambda: self._hand_over(frame), id_json)
+                key = frame.id if frame.id is not None else ""
+                self._put(key, frame.id_json or b"null", frame.size, lambda: self._hand_over(frame))
             else:
                 self._hand_over(frame)
         elif kind == "notification":
             self._notified(frame)
-            message = message_of(frame)
-            backlog = self._to_sdk.statistics().current_buffer_used
-            if message is not None and backlog < SDK_BACKLOG:
-                self._deliver(SessionMessage(message))
+            self._pass_on(frame)
         elif kind in ("broken", "broken_request"):
             self._broken(frame)
         else:
@@ -203,8 +224,25 @@ class ServerWire:
             self._refuse(frame, INVALID_REQUEST, "Invalid Request: it nests too deep or is no such message")
             return
         self.sdk_requests += 1
-        self.kept[request_key(message.id)] = Kept(frame, message)
+        key = request_key(message.id)
+        self._forget(key)
+        self.kept[key] = Kept(frame, message)
+        self._kept_size += frame.size
         self._deliver(SessionMessage(message))
+
+    def _forget(self, key: Key | None) -> Kept | None:
+        kept = None if key is None else self.kept.pop(key, None)
+        if kept is not None:
+            self._kept_size -= kept.frame.size
+        return kept
+
+    def _pass_on(self, frame: _core.Frame) -> None:
+        """Give a notification to the SDK, unless more wait for it than memory should hold."""
+        waiting = self._to_sdk.statistics().current_buffer_used
+        self._behind_bytes = self._behind_bytes + frame.size if waiting else frame.size
+        message = message_of(frame)
+        if message is not None and waiting < SDK_BACKLOG and self._behind_bytes <= SDK_BACKLOG_BYTES:
+            self._deliver(SessionMessage(message))
 
     def _notified(self, frame: _core.Frame) -> None:
         method = frame.method
@@ -212,16 +250,14 @@ class ServerWire:
             self._initialized = True
             self._reckon()
         elif method == "notifications/cancelled":
-            params = json.loads(frame.params or b"{}")
-            identifier = params.get("requestId") if isinstance(params, dict) else None
-            if isinstance(identifier, int | str):
-                key = request_key(identifier)
-                if not self._queue.cancel(key):
-                    self._calls.cancel(key)
-                    self.kept.pop(key, None)
+            key = _cancelled(frame.params)
+            if key is not None and not self._queue.cancel(key):
+                self._calls.cancel(key)
+                self._forget(key)
+                self._finished()
 
     def _broken(self, frame: _core.Frame) -> None:
-        """A message that can't be read ends what it names: a request of the client's, or one of ours that it answers."""
+        """End what a message names that can't be read: a request of the client's, or one of ours that it answers."""
         fault = (frame.fault or "").replace("the server", "the client", 1)
         key = frame.answers if frame.answers >= 0 else frame.id
         if key in self._asked:
@@ -236,18 +272,18 @@ class ServerWire:
         self._channel.write(_core.answer_error(id_json, to_json({"code": code, "message": text})))
 
     def _deliver(self, item: SessionMessage) -> None:
-        try:
+        # Once the SDK's session has ended, the client hears so by the end of the stream.
+        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
             self._to_sdk.send_nowait(item)
-        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-            pass  # the SDK's session has ended, and the client will hear so by the end of the stream
 
     # The SDK lane, outward
 
     async def _send(self, item: SessionMessage) -> None:
+        if self._channel.full:
+            await self.room()
         message = item.message
         if isinstance(message, JSONRPCResponse | JSONRPCError):
-            key = request_key(message.id) if message.id is not None else None
-            kept = self.kept.pop(key, None) if key is not None else None
+            kept = self._forget(request_key(message.id) if message.id is not None else None)
             if kept is not None:
                 self._channel.write(self._answer_of(kept, message))
                 self._finished()
@@ -285,8 +321,10 @@ class ServerWire:
             body["params"] = params
         self._channel.write(to_json(body) + b"\n")
 
-    def progress(self, call: ServedCall, progress: float, total: float | None, message: str | None) -> None:
-        """Tells the client of a call's progress, if it gave a token, and until the call is over."""
+    async def progress(self, call: ServedCall, progress: float, total: float | None, message: str | None) -> None:
+        """Tell the client of a call's progress, if it gave a token, and until the call is over."""
+        if self._channel.full:
+            await self.room()
         token = call.token
         if token is None or call not in self._calls:
             return
@@ -318,13 +356,26 @@ class ServerWire:
         """What went which way, and what was forgiven."""
         return {**self._inbound.counters, "express_calls": self.express_calls, "sdk_requests": self.sdk_requests}
 
+    async def quiet(self) -> None:
+        """Ends what runs on the express lane: after this no handler uses the lifespan's state."""
+        self._end()
+        await self._calls.wait()
+
     async def aclose(self) -> None:
         """Ends what runs, writes what is left, gives the channel back."""
-        self._end()
+        await self.quiet()
         self._read_stream.close()
         with anyio.CancelScope(shield=True):
-            await self._calls.wait()
             await self._channel.aclose()
+
+
+def _cancelled(params: bytes | None) -> Key | None:
+    """The request that a `notifications/cancelled` names."""
+    try:
+        identifier = json.loads(_core.members(params or b"{}").get("requestId", b"null"))
+    except ValueError:
+        return None
+    return request_key(identifier) if isinstance(identifier, int | str) and not isinstance(identifier, bool) else None
 
 
 def _dumped(message: Any) -> bytes:
