@@ -2,8 +2,8 @@
 
 `python -m tests.soak` makes 100,000 calls and 1,000 connects; `SOAK=short` is what CI runs, in a quarter of a minute.
 Each phase warms up first, so that what is made once is not taken for a leak. It prints its figures and exits with 1
-when something grew. The calls are of every kind: answered, failed, refused, out of time, cancelled; so are the ends of the
-connects.
+when something grew. The calls are of every kind: answered, failed, refused, out of time, cancelled; so are the ends of
+the connects.
 """
 
 import asyncio
