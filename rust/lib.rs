@@ -20,7 +20,7 @@ mod _core {
     use crate::py::inbound::Inbound;
     #[pymodule_export]
     use crate::py::json::{
-        check_arguments, check_output, compact, equal, fingerprint, members, parse_schema, quote, request,
+        check_arguments, check_output, compact, elements, equal, fingerprint, members, parse_schema, quote, request,
         schema_warnings, tools_call, validate,
     };
     #[pymodule_export]

@@ -11,20 +11,37 @@ from toolwire.agent.result import PendingCall, RunResult, Step
 from toolwire.agent.subagent import subagent
 from toolwire.bridge.agent_serving import ServableAgent, serve_agent
 from toolwire.bridge.connection import Connection, connect
+from toolwire.bridge.discovery import Source, annotated_read_only, discover
 from toolwire.bridge.exporting import add_tools, remove_tools
 from toolwire.bridge.importing import tools
 from toolwire.bridge.live_tools import LiveTools, live_tools
+from toolwire.bridge.prompts import Prompt, Prompts, prompt_messages_to_chat, prompts
+from toolwire.bridge.registering import register
+from toolwire.bridge.result_encoding import encode_tool_result
 from toolwire.bridge.serving import run_stdio, stdio
 from toolwire.bridge.toolset import Toolset
+from toolwire.contract.authorization import AuthorizationError, CallError
+from toolwire.contract.binding import Binding, Registry, bind
 from toolwire.contract.current import CallContext, Request, current_call, current_request, report_progress
 from toolwire.contract.decorator import tool
+from toolwire.contract.effect import Effect
+from toolwire.contract.input_round import Continuation, ContinuationBindingError, InputAnswerError, InputRequest
+from toolwire.contract.invocation import (
+    Contract,
+    InputRejected,
+    InputValidationDefect,
+    InvalidInvocation,
+    InvalidTool,
+    Invocation,
+)
 from toolwire.contract.local_output import LocalOutput
 from toolwire.contract.message import Message, messages_from_json, messages_to_json
 from toolwire.contract.output import ToolOutput
-from toolwire.contract.parts import MediaPart, TextPart
+from toolwire.contract.parts import Citation, MediaPart, TextPart
 from toolwire.contract.policies import (
     Policy,
     annotations,
+    guard,
     max_result_bytes,
     origin,
     prompt_snippet,
@@ -34,12 +51,21 @@ from toolwire.contract.policies import (
     sequential,
     strict_input,
     timeout,
+    validate_input,
     wrap,
 )
 from toolwire.contract.schema import Schema
 from toolwire.contract.tool_object import Tool
 from toolwire.errors import (
     ConnectError,
+    ResultError,
+    NilSessionError,
+    NilServerError,
+    MediaReferenceError,
+    IncompleteResultError,
+    EmptyEmbeddedResourceError,
+    DiscoveryError,
+    ContentError,
     InvalidToolInput,
     ListedToolError,
     RegistrationError,
@@ -59,37 +85,64 @@ from toolwire.wire.limits import Limits
 __all__ = [
     "Agent",
     "ApprovalRequired",
+    "AuthorizationError",
+    "Binding",
     "Call",
     "CallContext",
+    "CallError",
     "CallEvent",
+    "Citation",
     "ClientWire",
     "ConnectError",
     "Connection",
+    "ContentError",
+    "Continuation",
+    "ContinuationBindingError",
+    "Contract",
+    "DiscoveryError",
+    "Effect",
+    "EmptyEmbeddedResourceError",
     "Event",
     "Finish",
+    "IncompleteResultError",
+    "InputAnswerError",
+    "InputRejected",
+    "InputRequest",
+    "InputValidationDefect",
+    "InvalidInvocation",
+    "InvalidTool",
     "InvalidToolInput",
+    "Invocation",
     "Limits",
     "ListedToolError",
     "LiveTools",
     "LocalOutput",
     "MediaPart",
+    "MediaReferenceError",
     "Message",
     "Model",
     "ModelRequest",
     "ModelRetry",
     "ModelTool",
+    "NilServerError",
+    "NilSessionError",
     "PendingCall",
     "Policy",
+    "Prompt",
+    "Prompts",
     "ReasoningDelta",
     "RegistrationError",
+    "Registry",
     "RemoteCallError",
     "Request",
+    "ResultError",
     "RunError",
     "RunResult",
     "Schema",
     "SchemaError",
     "ServableAgent",
     "SkippedTool",
+    "Source",
     "Step",
     "TextDelta",
     "TextPart",
@@ -104,11 +157,16 @@ __all__ = [
     "Usage",
     "add_tools",
     "allow",
+    "annotated_read_only",
     "annotations",
     "audit",
+    "bind",
     "connect",
     "current_call",
     "current_request",
+    "discover",
+    "encode_tool_result",
+    "guard",
     "live_tools",
     "manifest",
     "map_errors",
@@ -117,7 +175,10 @@ __all__ = [
     "messages_to_json",
     "origin",
     "output_of",
+    "prompt_messages_to_chat",
     "prompt_snippet",
+    "prompts",
+    "register",
     "remove_tools",
     "render",
     "replay",
@@ -133,5 +194,6 @@ __all__ = [
     "tool",
     "tools",
     "tools_record",
+    "validate_input",
     "wrap",
 ]

@@ -18,6 +18,7 @@ from mcp_types import methods
 from opentelemetry.trace import ProxyTracerProvider, get_tracer_provider
 
 __all__ = [
+    "advertised",
     "dumped_result",
     "intercepted",
     "is_builtin_middleware",
@@ -48,6 +49,12 @@ async def raw_request(
     if request_id is not None:
         options["request_id"] = request_id
     return await session._dispatcher.send_raw_request(method, data["params"], options)  # type: ignore[arg-type]  # as above
+
+
+def advertised(session: ClientSession) -> dict[str, Any]:
+    """The capabilities that a session's client side advertises."""
+    capabilities = session._build_capabilities(session.protocol_version or "")
+    return capabilities.model_dump(by_alias=True, mode="json", exclude_none=True)
 
 
 def lowlevel_of(server: Any) -> Server[Any]:

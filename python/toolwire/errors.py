@@ -5,7 +5,8 @@
     ToolwireError
     ├── ToolError             data that a model reads: `str(error)` is its text
     │   ├── ToolFailure       a definite failure: the tool said so, or it was refused before it ran
-    │   └── RemoteCallError   transport, protocol or deadline: nobody knows unless `.may_have_run` is False
+    │   └── RemoteCallError   (ResultError: the result came, and breaks a promise)
+    │         transport, protocol or deadline: nobody knows unless `.may_have_run` is False
     ├── ConnectError          no session with a server came about
     ├── RunError              a run of an agent failed; carries the result so far
     ├── SchemaError           a text is no input schema of a tool
@@ -41,6 +42,7 @@ __all__ = [
     "NilSessionError",
     "RegistrationError",
     "RemoteCallError",
+    "ResultError",
     "RunError",
     "SchemaError",
     "SkippedTool",
@@ -130,6 +132,14 @@ class RemoteCallError(ToolError):
         self.raw = raw
         self.status = status
         self.retry_after = retry_after
+
+
+class ResultError(RemoteCallError):
+    """A result that came and cannot be used as it is: `output` has every part that could be read, `raw` all of it."""
+
+    def __init__(self, cause: str, *, output: Any, raw: bytes, error: BaseException | None = None) -> None:
+        super().__init__(cause, raw=raw, error=error)
+        self.output = output
 
 
 class ConnectError(ToolwireError):

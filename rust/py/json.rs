@@ -57,6 +57,19 @@ pub fn members(py: Python<'_>, text: Text) -> PyResult<Bound<'_, PyDict>> {
     Ok(out)
 }
 
+/// The elements of a JSON array, each its exact bytes. Raises `JsonError` for anything else.
+#[pyfunction]
+pub fn elements(py: Python<'_>, text: Text) -> PyResult<Vec<Bound<'_, PyBytes>>> {
+    let text = text.as_ref();
+    let (start, _) = judged(text, usize::MAX)?;
+    let mut walk = json::walk::Elements::new(text, start);
+    let mut out = Vec::new();
+    while let Some(at) = walk.next() {
+        out.push(PyBytes::new(py, &text[at..walk.extent().end]));
+    }
+    if walk.broken() { Err(refused("not a JSON array", "not_an_array", 0)) } else { Ok(out) }
+}
+
 /// The bytes to send for a model's arguments. Raises `JsonError` with the model's text.
 #[pyfunction]
 pub fn check_arguments(py: Python<'_>, arguments: Text) -> PyResult<Bound<'_, PyBytes>> {

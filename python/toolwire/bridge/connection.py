@@ -14,6 +14,7 @@ from mcp.client.stdio import StdioServerParameters
 from mcp.client.subscriptions import SubscriptionLost
 from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import MCPServer
+from mcp_types import ElicitResult
 
 from toolwire.bridge.owner import Overdue, Owner
 from toolwire.bridge.serving import in_process
@@ -80,7 +81,7 @@ class connect:  # noqa: N801 - the design's name: used as a function, it is the 
 
     `target` is an argv list, the SDK's StdioServerParameters, a URL, an SDK server, or a wire. `env` is merged over the
     variables that the SDK inherits by default; `errlog` gets the server's stderr as it comes. The limits are seconds,
-    bytes and counts (see `toolwire.wire.limits`); `None` lifts a deadline. Every other keyword is `mcp.Client`'s, by the
+    bytes and counts; `input_rounds` advertises forms, so that a discovered tool may ask something (see `toolwire.wire.limits`); `None` lifts a deadline. Every other keyword is `mcp.Client`'s, by the
     same name (`mode`, `sampling_callback`, `elicitation_callback`, `list_roots_callback`, …).
 
     Raises ConnectError, which says whose fault it is and shows what the server printed.
@@ -99,8 +100,11 @@ class connect:  # noqa: N801 - the design's name: used as a function, it is the 
         idle_timeout: float | None = UNSET,
         in_flight: int = UNSET,
         line_limit: int = UNSET,
+        input_rounds: bool = False,
         **client_options: Any,
     ) -> None:
+        if input_rounds:
+            client_options.setdefault("elicitation_callback", _outside_of_a_round)
         named: dict[str, Any] = {
             "connect_timeout": connect_timeout,
             "list_timeout": list_timeout,
@@ -194,3 +198,8 @@ def _text(error: Exception) -> str:
     if isinstance(error, ExceptionGroup):
         return "; ".join(map(_text, error.exceptions))
     return str(error) or type(error).__name__
+
+
+async def _outside_of_a_round(context: Any, params: Any) -> ElicitResult:
+    """Advertises forms without a person behind it: what is asked outside of a call's own round is declined."""
+    return ElicitResult(action="decline")

@@ -6,12 +6,11 @@ everything else is the server's own.
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
-from weakref import WeakKeyDictionary, WeakSet
+from weakref import WeakSet
 
 import mcp_types as types
 from mcp import MCPError
@@ -19,23 +18,24 @@ from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import MCPServer
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, SubscriptionBus, ToolsListChanged
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
-from pydantic import ValidationError
 from pydantic_core import to_json
 
-from toolwire import _core, _sdk
+from toolwire import _sdk
+from toolwire.bridge.sdk_calls import exact_arguments, kept_of, request_of, shown
+from toolwire.bridge.served_listing import ServedListing
 from toolwire.bridge.served_tool import ServedTool
-from toolwire.contract.current import Request, serving
+from toolwire.contract.current import serving
 from toolwire.contract.decorator import tool as make_tool
 from toolwire.contract.tool_object import Tool
 from toolwire.errors import RegistrationError, quoted
-from toolwire.wire.server import Kept, ServerWire, current_wire
+from toolwire.wire.served_calls import Answered
+from toolwire.wire.server import ServerWire, current_wire
 
 __all__ = ["Exported", "add_tools", "exported_on", "remove_tools"]
 
 logger = logging.getLogger("toolwire.bridge")
 
 AnyServer = Server[Any] | MCPServer
-_servers: WeakKeyDictionary[Server[Any], Exported] = WeakKeyDictionary()
 
 
 def add_tools(server: AnyServer, *tools: Tool | Callable[..., Any], page_size: int | None = None) -> None:
@@ -45,9 +45,11 @@ def add_tools(server: AnyServer, *tools: Tool | Callable[..., Any], page_size: i
     added, for a tool that is None, a name given twice or already served here, a tool that requires approval.
     `page_size` splits the listing. A tool's timeout, cap and middleware do not apply here.
     """
+    if page_size is not None and page_size < 1:
+        raise RegistrationError(f"toolwire: add_tools: a page of {page_size} tools never ends the listing")
     prepared = [_prepared(entry) for entry in tools]
     exported = exported_on(server)
-    taken = exported.tools.keys() | _sdk.own_tool_names(server)
+    taken = exported.taken()
     seen: set[str] = set()
     for entry in prepared:
         name = quoted(entry.name)
@@ -67,7 +69,10 @@ def add_tools(server: AnyServer, *tools: Tool | Callable[..., Any], page_size: i
 
 
 def remove_tools(server: AnyServer, *names: str) -> None:
-    """Takes tools off a server again, and tells its clients. Raises KeyError, before anything is removed, for a name that is not served."""
+    """Takes tools off a server again, and tells its clients.
+
+    Raises KeyError, before anything is removed, for a name that is not served.
+    """
     exported = exported_on(server)
     for name in names:
         if name not in exported.tools:
@@ -78,15 +83,21 @@ def remove_tools(server: AnyServer, *names: str) -> None:
 def _prepared(entry: Any) -> Tool:
     if entry is None:
         raise RegistrationError("toolwire: add_tools called with a nil tool")
+    if isinstance(entry, Sequence):
+        raise RegistrationError(f"toolwire: add_tools takes tools one by one: *tools, not {type(entry).__name__}")
     return entry if isinstance(entry, Tool) else make_tool(entry)
+
+
+_NAME = "toolwire_exported"
 
 
 def exported_on(server: AnyServer) -> Exported:
     """What toolwire serves on a server; nothing yet, for one that it has not seen."""
     lowlevel = _sdk.lowlevel_of(server)
-    found = _servers.get(lowlevel)
-    if found is None:
-        found = _servers[lowlevel] = Exported(server, lowlevel)
+    # It stands on the server itself: a table of ours would hold the server by its handlers, for ever.
+    found = vars(lowlevel).get(_NAME)
+    if not isinstance(found, Exported):
+        found = vars(lowlevel)[_NAME] = Exported(server, lowlevel)
     return found
 
 
@@ -100,11 +111,12 @@ class Exported:
         self.page_size: int | None = None
         self.wires: WeakSet[ServerWire] = WeakSet()
         self.stamp = to_json(lowlevel.server_info_stamp)
-        self._expected: dict[str, dict[str, tuple[Any, bytes]]] = {}
+        self._listing = ServedListing(self.tools)
         self._bus: SubscriptionBus | None = None
         self._previous_call: Any = None
         self._previous_list: Any = None
         self._installed: Any = None
+        self._of_ours: Any = None
         self._intercepted = False
         lowlevel.lifespan = _captured(lowlevel.lifespan)
 
@@ -115,6 +127,10 @@ class Exported:
         for entry in tools:
             self.tools[entry.name] = entry
         self._changed()
+
+    def taken(self) -> set[str]:
+        """The names that are on the server already: ours, and an MCPServer's own."""
+        return self.tools.keys() | _sdk.own_tool_names(self._facade)
 
     def remove(self, names: Sequence[str]) -> None:
         """Removes tools, and tells the clients."""
@@ -127,10 +143,11 @@ class Exported:
         call, listing = server.get_request_handler("tools/call"), server.get_request_handler("tools/list")
         self._previous_call = call.handler if call is not None else None
         self._previous_list = listing.handler if listing is not None else None
-        handler, self._intercepted = _sdk.intercepted(self._facade, self._call)
-        server.add_request_handler("tools/call", types.CallToolRequestParams, handler)
+        # Only around ours: the handler that was there has its interceptors around it already.
+        self._of_ours, self._intercepted = _sdk.intercepted(self._facade, self._call_ours)
+        self._installed = self._call
+        server.add_request_handler("tools/call", types.CallToolRequestParams, self._installed)
         server.add_request_handler("tools/list", types.PaginatedRequestParams, self._list)
-        self._installed = handler
         if server.get_request_handler("subscriptions/listen") is None:
             self._bus = InMemorySubscriptionBus()
             listen = ListenHandler(self._bus)
@@ -139,7 +156,7 @@ class Exported:
             self._bus = _sdk.subscriptions_of(self._facade)
 
     def _changed(self) -> None:
-        self._expected.clear()
+        self._listing.changed()
         wires = list(self.wires)
         for wire in wires:
             if wire.handshake:
@@ -170,61 +187,53 @@ class Exported:
     # The SDK lane's handlers
 
     async def _call(self, context: Any, params: types.CallToolRequestParams) -> Any:
+        if params.name in self.tools:
+            return await self._of_ours(context, params)
+        if self._previous_call is not None:
+            return await self._previous_call(context, params)
+        raise _unknown(params.name)
+
+    async def _call_ours(self, context: Any, params: types.CallToolRequestParams) -> Any:
         served = self.tools.get(params.name)
         if served is None:
-            if self._previous_call is not None:
-                return await self._previous_call(context, params)
-            raise MCPError(code=types.INVALID_PARAMS, message=f"unknown tool {quoted(params.name)}")
-        kept = _kept_of(context)
-        arguments = _exact_arguments(kept, params.arguments)
-        token = serving.set(_request_of(context, kept))
+            raise _unknown(params.name)
+        kept = kept_of(context)
+        facade = self._facade if isinstance(self._facade, MCPServer) else None
+        token = serving.set(request_of(context, params, kept, facade, self._bus))
         try:
             stamp = self.stamp if context.protocol_version in MODERN_PROTOCOL_VERSIONS else None
-            exact = await served.result(arguments, stamp)
+            exact = await served.result(exact_arguments(kept, params.arguments), stamp)
+        except Answered as answered:
+            raise MCPError(code=answered.code, message=str(answered)) from None
         finally:
             serving.reset(token)
-        result = json.loads(exact)
-        try:
-            expected = _sdk.dumped_result("tools/call", context.protocol_version, result)
-        except ValidationError:
-            # Blocks of a remote tool that this SDK does not know: it is shown their text, and the client gets the blocks.
-            read = _core.read_result(exact)
-            result["content"] = [{"type": "text", "text": block.line} for block in read.blocks()]
-            expected = _sdk.dumped_result("tools/call", context.protocol_version, result)
+        result, expected = shown(exact, context.protocol_version)
         if kept is not None:
             kept.expected, kept.exact = expected, exact
         return result
 
     async def _list(self, context: Any, params: types.PaginatedRequestParams | None) -> Any:
-        cursor = params.cursor if params is not None else None
-        version = context.protocol_version
-        start = 0
-        if cursor is not None:
-            if not cursor.startswith(_CURSOR) or not cursor.removeprefix(_CURSOR).isdecimal():
-                return await self._others(context, params)
-            start = int(cursor.removeprefix(_CURSOR))
-        exact = self._exact_entries(version)
-        names = list(self.tools)
-        end = len(names) if self.page_size is None else start + self.page_size
-        result: dict[str, Any] = {"tools": [json.loads(exact[name][1]) for name in names[start:end]]}
-        if start == 0:
-            others = await self._others(context, params)
-            if others is not None:
-                self._append(result, others)
-        if end < len(names):
-            if "nextCursor" in result:
-                raise MCPError(
-                    code=types.INTERNAL_ERROR, message="page_size cannot be used beside a listing that pages itself"
-                )
+        """Our tools first; the listing that was there begins on the page that ends ours, and pages on by itself."""
+        entries = self._listing.entries(context.protocol_version)
+        result: dict[str, Any] = {"tools": []}
+        start = _place(None if params is None else params.cursor)
+        end = len(entries)
+        if start is not None:
+            end = end if self.page_size is None else start + self.page_size
+            result["tools"] += [written for written, _ in list(entries.values())[start:end]]
+            params = None if params is None else params.model_copy(update={"cursor": None})
+        if end < len(entries):
             result["nextCursor"] = f"{_CURSOR}{end}"
-        if version in MODERN_PROTOCOL_VERSIONS:
+        else:
+            self._append(result, await self._others(context, params))
+        if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
             result["resultType"] = "complete"
             if "tools/list" not in self._server.cache_hints:
                 result.setdefault("ttlMs", 0)
                 result.setdefault("cacheScope", "private")
-        kept = _kept_of(context)
+        kept = kept_of(context)
         if kept is not None:
-            kept.listed = exact
+            kept.listed = entries
         return result
 
     async def _others(self, context: Any, params: types.PaginatedRequestParams | None) -> Any:
@@ -235,33 +244,36 @@ class Exported:
         return await self._previous_list(context, params)
 
     def _append(self, result: dict[str, Any], others: Any) -> None:
-        dumped = others if isinstance(others, dict) else others.model_dump(by_alias=True, mode="json", exclude_none=True)
+        if others is None:
+            return
+        if isinstance(others, types.ErrorData):
+            raise MCPError.from_error_data(others)
+        dumped = (
+            others if isinstance(others, dict) else others.model_dump(by_alias=True, mode="json", exclude_none=True)
+        )
         for entry in dumped.get("tools", ()):
-            if entry.get("name") in self.tools:
-                logger.warning("the listing's own tool %r is hidden by toolwire's of that name", entry.get("name"))
+            if isinstance(entry, dict) and entry.get("name") in self.tools:
+                logger.warning("the listing's own tool %r is hidden by toolwire's of that name", entry["name"])
             else:
                 result["tools"].append(entry)
         result.update({name: value for name, value in dumped.items() if name != "tools"})
 
-    def _exact_entries(self, version: str) -> dict[str, tuple[Any, bytes]]:
-        """Each entry as the SDK would write it at a version, beside its own bytes."""
-        found = self._expected.get(version)
-        if found is None:
-            modern = version in MODERN_PROTOCOL_VERSIONS
-            raw = {name: served.entry(modern) for name, served in self.tools.items()}
-            page = {
-                "tools": [json.loads(entry) for entry in raw.values()],
-                "resultType": "complete",
-                "ttlMs": 0,
-                "cacheScope": "private",
-            }
-            written = _sdk.dumped_result("tools/list", version, page)["tools"]
-            found = {name: (entry, raw[name]) for name, entry in zip(raw, written, strict=True)}
-            self._expected[version] = found
-        return found
-
 
 _CURSOR = "toolwire:"
+_PLACE_DIGITS = 9
+"""Digits of a place in our listing: more are somebody else's cursor."""
+
+
+def _place(cursor: str | None) -> int | None:
+    """Where in our tools a page begins; `None` for a cursor of the listing that was there."""
+    if cursor is None:
+        return 0
+    place = cursor.removeprefix(_CURSOR)
+    return int(place) if place != cursor and place.isdecimal() and len(place) <= _PLACE_DIGITS else None
+
+
+def _unknown(name: str) -> MCPError:
+    return MCPError(code=types.INVALID_PARAMS, message=f"unknown tool {quoted(name)}")
 
 
 def _captured(lifespan: Any) -> Any:
@@ -282,39 +294,3 @@ def _captured(lifespan: Any) -> Any:
                 await wire.quiet()
 
     return captured
-
-
-def _kept_of(context: Any) -> Kept | None:
-    wire = current_wire.get()
-    return None if wire is None or context.request_id is None else wire.kept_of(context.request_id)
-
-
-def _exact_arguments(kept: Kept | None, arguments: dict[str, Any] | None) -> bytes:
-    """The client's own bytes, unless a middleware has changed what the SDK decoded from them."""
-    if kept is not None and kept.message.method == "tools/call":
-        sent = (kept.message.params or {}).get("arguments")
-        if (sent or {}) == (arguments or {}):
-            raw = kept.frame.call_arguments()
-            return b"{}" if raw is None or raw == b"null" else raw
-    return json.dumps(arguments or {}, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
-
-
-def _request_of(context: Any, kept: Kept | None) -> Request:
-    from mcp.server.auth.middleware.auth_context import get_access_token
-
-    meta = dict(context.meta or {})
-    if "progress_token" in meta:
-        meta["progressToken"] = meta.pop("progress_token")
-
-    async def report(progress: float, total: float | None, message: str | None) -> None:
-        await context.session.report_progress(progress, total, message)
-
-    raw = kept.frame.call_meta() if kept is not None else None
-    return Request(
-        request_id=context.request_id,
-        lifespan=context.lifespan_context,
-        auth=get_access_token(),
-        meta_json=raw if raw is not None else to_json(meta) if meta else None,
-        sdk_context=context,
-        report=report if "progressToken" in meta else None,
-    )

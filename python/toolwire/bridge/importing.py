@@ -51,6 +51,13 @@ async def tools(
     return Toolset(listing.tools, connection=source, skipped=listing.skipped, warnings=listing.warnings)
 
 
+async def listed_entries(source: Source) -> tuple[list[_core.Entry], list[str]]:
+    """Every entry of a listing as it is, and the listing's warnings. Raises RemoteCallError."""
+    listing = _Listing(source, "", (), False)
+    await listing.walk()
+    return listing.entries, listing.warnings
+
+
 class _Listing:
     """The state of one walk over the pages."""
 
@@ -58,6 +65,7 @@ class _Listing:
         self.tools: list[Tool] = []
         self.skipped: list[SkippedTool] = []
         self.warnings: list[str] = []
+        self.entries: list[_core.Entry] = []
         self._source = source
         self._prefix = prefix
         self._any_root = any_root
@@ -107,6 +115,7 @@ class _Listing:
         self.warnings.append(f"the listing has over {limits.pages} pages: it was ended there")
 
     def _take(self, page: _core.Page) -> None:
+        self.entries.extend(page.entries)
         check_headers = page.names_headers and self._source.modern
         prefix, names, limit = self._prefix, self._names, self._source.limits.tools
         for entry in page.entries:

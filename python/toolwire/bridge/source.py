@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 from uuid import uuid4
 
 import anyio
 import mcp
 from mcp import ClientSession, MCPError
+from mcp_types import CLIENT_CAPABILITIES_META_KEY
 
 from toolwire import _core, _sdk
 from toolwire.bridge.connection import Connection
@@ -77,19 +78,54 @@ class Source:
             return read(_core.read_page, result)
         return _page(await self._by_sdk_lane(wire, "tools/list", sent, "tools/list", timeout))
 
-    async def call(self, name: str, arguments: bytes, timeout: float | None) -> _core.CallResult:
+    @property
+    def takes_forms(self) -> bool:
+        """The client side of this session advertises form elicitation, on a protocol with input rounds."""
+        if self.wire is not None:
+            envelope = self.wire.sdk.envelope
+            if not envelope:
+                return False
+            capabilities = json.loads(b"{" + envelope + b"}").get(CLIENT_CAPABILITIES_META_KEY, {})
+        else:
+            if self.session is None or self.session.discover_result is None:
+                return False
+            capabilities = _sdk.advertised(self.session)
+        elicitation = capabilities.get("elicitation")
+        return isinstance(elicitation, dict) and (not elicitation or "form" in elicitation)
+
+    async def ask(self, method: str, params: dict[str, Any]) -> bytes:
+        """Any other request; the bytes of its result, exact on a wire. Raises RemoteCallError."""
+        wire, timeout = self.wire, self.limits.call_timeout
+        if wire is None:
+            return await self._decoded(method, params, method, timeout)
+        if wire.open:
+            members = encoded(params)[1:-1]
+            frame = await wire.request(method, members, timeout=timeout)
+        else:
+            frame = await self._by_sdk_lane(wire, method, params, method, timeout)
+        result, error = frame.result, frame.error
+        if result is None:
+            raise remote_error(*error) if error is not None else RemoteCallError(frame.fault or "no result", raw=frame.text)
+        return result
+
+    async def call(
+        self, name: str, arguments: bytes, timeout: float | None, *, meta: Mapping[str, Any] | None = None, more: bytes = b""
+    ) -> _core.CallResult:
         """One `tools/call` that does not go express, through the session. `arguments` are checked.
 
         On a wire the bytes go and come as they are; without one the SDK has decoded them, so floats are Python's.
         Raises RemoteCallError, and ValueError when Python cannot hold a number of the arguments.
         """
         wire = self.wire
+        extra: dict[str, Any] = json.loads(b"{" + more.removeprefix(b",") + b"}")
+        if meta:
+            extra["_meta"] = dict(meta)
         if wire is None:
-            params = {"name": name, "arguments": _carried(arguments)}
+            params = {"name": name, "arguments": _carried(arguments), **extra}
             result = await self._decoded("tools/call", params, name, timeout)
             return read(_core.read_result, result)
         marker = f"toolwire:{uuid4().hex}"
-        params = {"name": name, "arguments": {marker: 0}}
+        params = {"name": name, "arguments": {marker: 0}, **extra}
         paste = (b'{"%s":0}' % marker.encode(), arguments.replace(b"\n", b" ").replace(b"\r", b" "))
         return call_result(await self._by_sdk_lane(wire, "tools/call", params, name, timeout, paste))
 

@@ -43,6 +43,7 @@ class Answered(Exception):
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
+        self.code = code
         self.error = to_json({"code": code, "message": message})
 
 
