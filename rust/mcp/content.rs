@@ -155,10 +155,31 @@ fn resource(value: Option<&[u8]>) -> Result<Resource<'_>, String> {
     })
 }
 
+/// A base64 text without its escapes and its white space: encoders of mail break it into lines.
+fn digits(data: &[u8]) -> Cow<'_, [u8]> {
+    let mut data = unescape(data);
+    if data.iter().any(u8::is_ascii_whitespace) {
+        data.to_mut().retain(|byte| !byte.is_ascii_whitespace());
+    }
+    data
+}
+
+/// The base64 text of a block holds white space, which is forgiven.
+#[must_use]
+pub fn is_spaced(kind: &Kind<'_>) -> bool {
+    match kind {
+        Kind::Media { data, .. }
+        | Kind::Resource(Resource {
+            blob: Some((data, _)), ..
+        }) => unescape(data).iter().any(u8::is_ascii_whitespace),
+        _ => false,
+    }
+}
+
 /// The bytes that a base64 text encodes; `None` when it is none. Padding may be left out, as some peers do.
 #[must_use]
 pub fn decoded_size(data: &[u8]) -> Option<usize> {
-    let data = unescape(data);
+    let data = digits(data);
     let padding = data.iter().rev().take(2).take_while(|byte| **byte == b'=').count();
     let digits = &data[..data.len() - padding];
     let valid = digits
@@ -172,7 +193,7 @@ pub fn decoded_size(data: &[u8]) -> Option<usize> {
 /// Decodes a base64 text that `decoded_size` has accepted.
 #[must_use]
 pub fn decode_base64(data: &[u8]) -> Vec<u8> {
-    let data = unescape(data);
+    let data = digits(data);
     let mut out = Vec::with_capacity(data.len() / 4 * 3 + 2);
     for group in data.split(|byte| *byte == b'=').next().unwrap_or_default().chunks(4) {
         let bits = group

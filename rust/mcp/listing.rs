@@ -123,6 +123,7 @@ pub fn page(text: &Bytes, start: usize, judged: bool) -> Result<Page, String> {
             }
             b"nextCursor" => {
                 let cursor = text.slice(value..members.extent().end);
+                page.next_cursor = None;
                 match cursor.first() {
                     Some(b'"') => page.next_cursor = Some(cursor),
                     Some(b'n') => {}

@@ -121,13 +121,15 @@ impl CallResult {
         self.structured.of(&self.text).filter(|value| *value != b"null")
     }
 
-    /// Warnings: the result's own, then one for each broken block.
+    /// Warnings: the result's own, then one for each block that is broken or was forgiven something.
     #[must_use]
     pub fn all_warnings(&self) -> Vec<String> {
         let mut out: Vec<_> = self.warnings.iter().map(|text| (*text).to_owned()).collect();
         for (index, (start, end)) in self.blocks().into_iter().enumerate() {
-            if let content::Kind::Broken(why) = content::read(&self.text[start..end]) {
-                out.push(format!("content[{index}]: {why}"));
+            match content::read(&self.text[start..end]) {
+                content::Kind::Broken(why) => out.push(format!("content[{index}]: {why}")),
+                kind if content::is_spaced(&kind) => out.push(format!("content[{index}]: white space in base64")),
+                _ => {}
             }
         }
         out

@@ -196,6 +196,18 @@ async def test_d14_audio_is_a_part_and_a_marker_and_the_text_beside_it_stands() 
     assert output.joined_text() is None
 
 
+async def test_base64_in_lines_is_media_all_the_same_with_a_warning() -> None:
+    """Ours: Python's own `base64.encodebytes` writes it so."""
+    data = base64.encodebytes(bytes(range(120))).replace(b"\n", b"\\n")
+    body = b'{"content":[{"type":"image","data":"' + data + b'","mimeType":"image/png"}]}'
+    async with imported(entry("t"), calls=answers_in_turn(body)) as (_, tools):
+        output = await tools["t"].call()
+    (image,) = output.parts
+    assert isinstance(image, MediaPart)
+    assert (output.text, image.data, image.size) == ("[image image/png, 120 bytes]", bytes(range(120)), 120)
+    assert output.warnings == ("content[0]: white space in base64",)
+
+
 async def test_d16_a_resource_and_a_link_keep_all_they_say_and_nothing_is_fetched() -> None:
     async with imported(entry("t"), calls=answers_in_turn(NOTE)) as (server, tools):
         note, blob, link = (await tools["t"].call()).parts

@@ -161,6 +161,17 @@ def test_a_media_part_is_immutable_and_knows_its_size(name: str) -> None:
     assert (part.data, part.size) == (b"abc", 3)
 
 
+def test_media_parts_are_equal_by_what_they_hold() -> None:
+    part = MediaPart(b"abc", block="image", mime_type="image/png")
+    assert part == MediaPart(b"abc", block="image", mime_type="image/png")
+    assert hash(part) == hash(MediaPart(b"abc", block="image", mime_type="image/png"))
+    assert part != MediaPart(b"abd", block="image", mime_type="image/png")
+    assert part != MediaPart(b"abc", block="image", mime_type="image/gif")
+    assert part != TextPart("abc")
+    assert output(IMAGE).parts == output(IMAGE).parts
+    assert output(IMAGE).parts != output(IMAGE.replace(b"AAEC", b"AAED")).parts
+
+
 def test_an_output_is_copied_and_pickled_with_all_it_shows() -> None:
     given = output(TEXT, IMAGE, more=BOTH, render="both", limit=5)
     for other in (copy.copy(given), copy.deepcopy(given), pickle.loads(pickle.dumps(given))):  # noqa: S301 - our own bytes

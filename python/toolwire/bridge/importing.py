@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable
 from time import monotonic
 
@@ -17,6 +16,7 @@ from toolwire.bridge.remote_tool import RemoteCaller
 from toolwire.bridge.source import Source
 from toolwire.bridge.toolset import Toolset
 from toolwire.contract.policies import Policy, Settings, applied
+from toolwire.contract.schema import Schema
 from toolwire.contract.tool_object import Tool
 from toolwire.errors import ListedToolError, RemoteCallError, SchemaError, SkippedTool, ToolwireError, quoted
 from toolwire.wire.client import ClientWire
@@ -157,4 +157,6 @@ def _digest(page: _core.Page) -> bytes:
 
 def _bad_header(entry: _core.Entry) -> str | None:
     schema = entry.input_schema
-    return None if schema is None or b"x-mcp-header" not in schema else find_invalid_x_mcp_header(json.loads(schema))
+    if schema is None or b"x-mcp-header" not in schema:
+        return None
+    return find_invalid_x_mcp_header(Schema(schema).value)

@@ -32,19 +32,19 @@ class TextPart:
     block: str = field(default="text", kw_only=True)
     uri: str | None = field(default=None, kw_only=True)
     mime_type: str | None = field(default=None, kw_only=True)
-    metadata: Mapping[str, bytes] = field(default_factory=dict, kw_only=True, repr=False)
+    metadata: Mapping[str, bytes] = field(default_factory=dict, kw_only=True, repr=False, hash=False)
     citations: tuple[Citation, ...] = field(default=(), kw_only=True, repr=False)
     raw: bytes = field(default=b"", kw_only=True, repr=False)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MediaPart:
     """Bytes or a link: an image, an audio, a blob resource (`data`), or a resource link (`uri` alone).
 
     `size` is the number of bytes, `None` for a link; `data` is decoded each time it is read.
     """
 
-    _data: Callable[[], bytes | None] | bytes | None = field(default=None, repr=False, compare=False)
+    _data: Callable[[], bytes | None] | bytes | None = field(default=None, repr=False)
     block: str = field(default="", kw_only=True)
     mime_type: str | None = field(default=None, kw_only=True)
     uri: str | None = field(default=None, kw_only=True)
@@ -52,8 +52,8 @@ class MediaPart:
     size: int | None = field(default=None, kw_only=True)
     reference: str | None = field(default=None, kw_only=True)
     id: str = field(default="", kw_only=True)
-    metadata: Mapping[str, bytes] = field(default_factory=dict, kw_only=True, repr=False)
-    media_metadata: Mapping[str, bytes] = field(default_factory=dict, kw_only=True, repr=False)
+    metadata: Mapping[str, bytes] = field(default_factory=dict, kw_only=True, repr=False, hash=False)
+    media_metadata: Mapping[str, bytes] = field(default_factory=dict, kw_only=True, repr=False, hash=False)
     raw: bytes = field(default=b"", kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
@@ -64,6 +64,16 @@ class MediaPart:
     def data(self) -> bytes | None:
         """The decoded bytes; `None` for a link."""
         return self._data() if callable(self._data) else self._data
+
+    def __eq__(self, other: object) -> bool:
+        # What a block decodes to is told by `raw`, without decoding; bytes of one's own are compared.
+        if not isinstance(other, MediaPart):
+            return NotImplemented
+        mine, theirs = ({**vars(part), "_data": None} for part in (self, other))
+        return mine == theirs and (bool(self.raw) or self.data == other.data)
+
+    def __hash__(self) -> int:
+        return hash((self.block, self.mime_type, self.uri, self.name, self.size, self.raw))
 
     def __getstate__(self) -> dict[str, object]:
         # A copy in another process has no block to decode from, so the bytes go with it.

@@ -81,11 +81,13 @@ fn base64_is_checked_and_decoded() {
         ("AA", b"\0"),
         ("UklGRg==", b"RIFF"),
         ("+/+/", b"\xfb\xff\xbf"),
+        ("Ukl\\r\\nGRg==\\n", b"RIFF"),
+        ("AA AA", b"\0\0\0"),
     ] {
         assert_eq!(decoded_size(text.as_bytes()), Some(bytes.len()), "{text}");
         assert_eq!(decode_base64(text.as_bytes()), bytes, "{text}");
     }
-    for text in ["A", "AAAAA", "AA=", "=", "A===", "A=A=", "AA AA", "-_-_"] {
+    for text in ["A", "AAAAA", "AA=", "=", "A===", "A=A=", "-_-_", "AAAA A"] {
         assert_eq!(decoded_size(text.as_bytes()), None, "{text}");
     }
 }
