@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import anyio
+from mcp.server.auth.middleware.auth_context import get_access_token
 
 from toolwire import _core
 from toolwire.contract.current import Request, serving
+from toolwire.contract.halves import without_halves
 from toolwire.contract.local_output import LocalOutput, block_json
-from toolwire.contract.local_tool import LocalDefinition
+from toolwire.contract.local_tool import text_of
 from toolwire.contract.output import ToolOutput
 from toolwire.contract.tool_object import Tool
 from toolwire.errors import ToolError, ToolFailure, quoted
@@ -19,6 +23,7 @@ from toolwire.wire.server import ServerWire
 
 __all__ = ["ServedTool"]
 
+logger = logging.getLogger("toolwire.bridge")
 
 TextForm = Callable[[str, bytes | None, bool, bytes | None], bytes]
 """Makes an answer of text, structured value, whether it is an error, and the server's stamp."""
@@ -31,7 +36,6 @@ class ExpressRequest(Request):
 
     __slots__ = ("_call", "_wire")
 
-    auth = None
     sdk_context = None
 
     def __init__(self, wire: ServerWire, call: _core.ServedCall) -> None:
@@ -42,6 +46,10 @@ class ExpressRequest(Request):
     def request_id(self) -> int | str:  # type: ignore[override]  # read only here
         identifier: int | str = json.loads(self._call.id_json)
         return identifier
+
+    @property
+    def auth(self) -> Any:
+        return get_access_token()
 
     @property
     def lifespan(self) -> Any:
@@ -62,7 +70,7 @@ class ExpressRequest(Request):
 
 
 class ServedTool:
-    """A tool on a server. Only its own strict input and an explicit `sequential()` apply here (spec one-session 1.8)."""
+    """A tool on a server. Of its policies strict input and an explicit `sequential()` apply (spec one-session 1.8)."""
 
     def __init__(self, tool: Tool) -> None:
         self.tool = tool
@@ -70,30 +78,21 @@ class ServedTool:
         self._caller = tool.caller
         self.needs_sdk_context = bool(getattr(tool.caller, "needs_sdk_context", False))
         self._promises = tool.definition.output_schema is not None
-        self._turn = anyio.Lock() if tool.settings.sequential_by_policy else None
-        self._entries: dict[bool, bytes] = {}
+        self._takes_turns = tool.settings.sequential_by_policy
+        self._turn: anyio.Lock
+        self._in_turn = 0
+        """Calls that hold the lock or wait for it. Without any a new one is made: a lock belongs to one event loop."""
 
-    def entry(self, modern: bool) -> bytes:
-        """The listing entry's exact bytes. A handshake era cannot carry an output schema whose root is no object."""
-        found = self._entries.get(modern)
-        if found is None:
-            found = self._entries[modern] = self._make_entry(modern)
-        return found
-
-    def _make_entry(self, modern: bool) -> bytes:
-        definition = self.tool.definition
-        output_schema = definition.output_schema
-        if output_schema is not None and not modern and not _is_object_schema(output_schema):
-            output_schema = None
-        return LocalDefinition(
-            self.name,
-            definition.description,
-            definition.input_schema or b'{"type":"object"}',
-            output_schema,
-            definition.title,
-            self.tool.settings.annotations or definition.annotations,
-            definition.meta,
-        ).text
+    def members(self) -> Mapping[str, bytes]:
+        """The listing entry's members, each with its exact bytes: what the tool's owner wrote, under its name here."""
+        listed = {name: value for name, value in _core.members(self.tool.definition.text).items() if value != b"null"}
+        # A task is a promise of the server that listed it, and none of ours.
+        listed.pop("execution", None)
+        listed["name"] = _core.quote(self.name)
+        listed.setdefault("inputSchema", b'{"type":"object"}')
+        if self.tool.settings.annotations is not None:
+            listed["annotations"] = self.tool.settings.annotations
+        return {name: without_halves(value) for name, value in listed.items()}
 
     async def run(self, wire: ServerWire, call: _core.ServedCall, stamp: bytes | None, /) -> bytes:
         """One call on the express lane: the line that answers it."""
@@ -101,7 +100,7 @@ class ServedTool:
         return await self._outcome(call.arguments or b"{}", stamp, call.text_answer, call.content_answer)
 
     async def result(self, arguments: bytes, stamp: bytes | None) -> bytes:
-        """The result of one call as JSON: with `stamp` as a 2026-07-28 session has it, without as the handshake eras do.
+        """The result of one call as JSON: with `stamp` as a 2026-07-28 session has it, without as handshake eras do.
 
         Raises only cancellation and KeyboardInterrupt.
         """
@@ -109,49 +108,75 @@ class ServedTool:
 
     async def _outcome(self, arguments: bytes, stamp: bytes | None, text: TextForm, content: ContentForm) -> bytes:
         try:
-            if self._turn is None:
-                output = await self._caller.call(self.tool, arguments)
+            if self._takes_turns:
+                output = await self._in_its_turn(arguments)
             else:
-                async with self._turn:
-                    output = await self._caller.call(self.tool, arguments)
+                output = await self._caller.call(self.tool, arguments)
             return self._success(output, stamp, text, content)
         except ToolError as error:
+            if isinstance(error, ToolFailure) and not error.remote and error.kind == "failed":
+                logger.debug("tool %r failed", self.name, exc_info=error.cause)
             return _failure(error, stamp, text, content)
         except Exception as error:
-            return text(_sendable(str(error) or type(error).__name__), None, True, stamp)
-        except (anyio.get_cancelled_exc_class(), KeyboardInterrupt, GeneratorExit):
-            raise
+            logger.debug("tool %r failed", self.name, exc_info=error)
+            return text(_sendable(text_of(error)), None, True, stamp)
         except BaseException as error:
-            # SystemExit, a panic of a Rust extension: the server lives on.
-            return text(_sendable(f"tool {quoted(self.name)} panicked: {error}"), None, True, stamp)
+            if _goes_on(error):
+                raise
+            # SystemExit, a panic of a Rust extension, a cancellation that nobody asked for: the server lives on.
+            logger.exception("tool %r panicked", self.name)
+            return text(_sendable(f"tool {quoted(self.name)} panicked: {text_of(error)}"), None, True, stamp)
+
+    async def _in_its_turn(self, arguments: bytes) -> ToolOutput:
+        if not self._in_turn:
+            self._turn = anyio.Lock()
+        self._in_turn += 1
+        try:
+            async with self._turn:
+                return await self._caller.call(self.tool, arguments)
+        finally:
+            self._in_turn -= 1
 
     def _success(self, output: ToolOutput, stamp: bytes | None, text: TextForm, content: ContentForm) -> bytes:
         if not isinstance(output, LocalOutput):
-            result = output.result
-            structured = _carried(result.structured, stamp)
-            return content(result.content or b"[]", structured, False, result.meta, stamp)
-        structured = output.structured
-        if self._promises:
-            structured = self._promised(output)
-            if structured is None:
-                breach = (
-                    f"tool {quoted(self.name)} advertised an output schema, so its result must be JSON; got non-JSON text"
-                )
-                return text(breach, None, True, stamp)
-        structured = _carried(structured, stamp)
-        if output.plain:
-            return text(output.text, structured, False, stamp)
-        blocks = b"[" + b",".join(block_json(part) for part in output.parts) + b"]"
+            return _passed_on(output.result, content, is_error=False, stamp=stamp)
+        try:
+            structured = output.structured
+            if structured is None and self._promises:
+                structured = output.text.encode()
+                if not _is_json(structured):
+                    breach = "advertised an output schema, so its result must be JSON; got non-JSON text"
+                    return text(f"tool {quoted(self.name)} {breach}", None, True, stamp)
+            structured = _carried(structured, stamp)
+            if output.plain:
+                return text(output.text, structured, False, stamp)
+            blocks = b"[" + b",".join(block_json(part) for part in output.parts) + b"]"
+        except UnicodeEncodeError:
+            problem = f"marshal output of tool {quoted(self.name)}: half of a surrogate pair in the text"
+            return text(problem, None, True, stamp)
         return content(blocks, structured, False, None, stamp)
 
-    def _promised(self, output: LocalOutput) -> bytes | None:
-        """The structured value that the output schema owes: the output's own, or its text where that is JSON."""
-        value = output.structured if output.structured is not None else output.text.encode("utf-8", "surrogatepass")
-        try:
-            _core.check_output(value)
-        except _core.JsonError:
-            return None
-        return value
+
+def _goes_on(error: BaseException) -> bool:
+    """Whether what is no ordinary exception is for others to hear: the caller's own cancellation, a person's Ctrl-C."""
+    cancelled = anyio.get_cancelled_exc_class()
+    if isinstance(error, KeyboardInterrupt | GeneratorExit):
+        return True
+    if isinstance(error, BaseExceptionGroup):
+        return error.subgroup((KeyboardInterrupt, cancelled)) is not None
+    if not isinstance(error, cancelled):
+        return False
+    # On asyncio a handler may raise this by itself, as by awaiting a task that somebody else cancelled.
+    task = asyncio.current_task() if issubclass(cancelled, asyncio.CancelledError) else None
+    return task is None or task.cancelling() > 0
+
+
+def _is_json(text: bytes) -> bool:
+    try:
+        _core.check_output(text)
+    except _core.JsonError:
+        return False
+    return True
 
 
 def _carried(structured: bytes | None, stamp: bytes | None) -> bytes | None:
@@ -161,23 +186,21 @@ def _carried(structured: bytes | None, stamp: bytes | None) -> bytes | None:
     return None
 
 
-def _is_object_schema(schema: bytes) -> bool:
-    try:
-        _core.parse_schema(schema)
-    except _core.JsonError:
-        return False
-    return True
+def _passed_on(result: _core.CallResult, content: ContentForm, *, is_error: bool, stamp: bytes | None) -> bytes:
+    """A remote tool's result as it came, unknown blocks included; only halves of surrogate pairs are mended."""
+    blocks, structured, meta = (
+        None if part is None else without_halves(part) for part in (result.content, result.structured, result.meta)
+    )
+    return content(blocks or b"[]", _carried(structured, stamp), is_error, meta, stamp)
 
 
 def _failure(error: ToolError, stamp: bytes | None, text: TextForm, content: ContentForm) -> bytes:
     output: Any = error.output if isinstance(error, ToolFailure) else None
-    if output is None or isinstance(output, LocalOutput):
-        return text(_sendable(str(error)), None, True, stamp)
-    result = output.result
-    blocks = result.content or b"[]"
-    if blocks == b"[]" and result.structured is None:
-        return text(_sendable(str(error)), None, True, stamp)
-    return content(blocks, _carried(result.structured, stamp), True, result.meta, stamp)
+    if isinstance(output, ToolOutput) and not isinstance(output, LocalOutput):
+        result = output.result
+        if result.structured is not None or result.blocks():
+            return _passed_on(result, content, is_error=True, stamp=stamp)
+    return text(_sendable(text_of(error)), None, True, stamp)
 
 
 def _sendable(text: str) -> str:

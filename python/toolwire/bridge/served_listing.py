@@ -1,0 +1,86 @@
+"""The listing of the tools that are served: each entry in its own bytes, and beside them what the SDK makes of it.
+
+An era's own schema decides what an entry may say there. A member that it refuses is left out of that entry, with a
+logged warning; an input schema that it refuses takes the tool out of that era's listing, and out of nothing else.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
+
+from toolwire import _core, _sdk
+from toolwire.bridge.decoded import decoded
+from toolwire.bridge.served_tool import ServedTool
+
+__all__ = ["Entry", "ServedListing"]
+
+logger = logging.getLogger("toolwire.bridge")
+
+Entry = tuple[Any, bytes]
+"""An entry as the SDK writes it, and its own bytes."""
+
+
+class ServedListing:
+    """The entries of `tools`, in their order, made once a version; `changed` forgets them."""
+
+    def __init__(self, tools: Mapping[str, ServedTool]) -> None:
+        self._tools = tools
+        self._made: dict[str, dict[str, Entry]] = {}
+
+    def changed(self) -> None:
+        """The tools are others now."""
+        self._made.clear()
+
+    def entries(self, version: str) -> dict[str, Entry]:
+        """The entries at a protocol version, by name."""
+        found = self._made.get(version)
+        if found is None:
+            made = ((name, _entry(tool, version)) for name, tool in self._tools.items())
+            found = self._made[version] = {name: entry for name, entry in made if entry is not None}
+        return found
+
+
+def _entry(tool: ServedTool, version: str) -> Entry | None:
+    members = dict(tool.members())
+    output_schema = members.get("outputSchema")
+    if output_schema is not None and version not in MODERN_PROTOCOL_VERSIONS and not _has_object_root(output_schema):
+        # Before 2026-07-28 a result has no place for such a value either.
+        del members["outputSchema"]
+    while True:
+        raw = b"{" + b",".join(_core.quote(name) + b":" + value for name, value in members.items()) + b"}"
+        try:
+            return _written(raw, version), raw
+        except ValidationError as error:
+            refused = _refused(error, members)
+            if refused in ("name", "inputSchema", None):
+                logger.warning("tool %r cannot be listed at %s: its input schema is none there", tool.name, version)
+                return None
+            logger.warning("tool %r is listed without its %s, which is none at %s", tool.name, refused, version)
+            del members[refused]
+
+
+def _written(entry: bytes, version: str) -> Any:
+    page = {"tools": [decoded(entry)], "resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
+    return _sdk.dumped_result("tools/list", version, page)["tools"][0]
+
+
+def _refused(error: ValidationError, members: Mapping[str, bytes]) -> str | None:
+    """The first member that the SDK's schema refuses."""
+    for fault in error.errors(include_url=False, include_context=False, include_input=False):
+        for name in fault["loc"]:
+            if name in members:
+                return str(name)
+    return None
+
+
+def _has_object_root(schema: bytes) -> bool:
+    try:
+        _core.parse_schema(schema)
+    except _core.JsonError:
+        return False
+    return True
