@@ -41,9 +41,9 @@ class Home:
 
     def is_here(self) -> bool:
         """The caller runs in that loop."""
-        loop = running_asyncio_loop()
-        if loop is not None or self.loop is not None:
-            return loop is self.loop
+        if self.loop is not None:
+            # Asked at every call, so without an exception where no loop runs.
+            return asyncio._get_running_loop() is self.loop
         return self._token is not None and self._token.native_token is loop_here()
 
     async def visit(self, job: Job[Result]) -> Result:

@@ -88,10 +88,11 @@ class Tool:
 
     async def call(self, args: Arguments | Invocation = None) -> ToolOutput:
         """Runs the tool; the whole output. It takes an invocation that `prepare` made, too."""
+        if type(args) is bytes or type(args) is str:
+            return await self._caller.call(self, args)
         if isinstance(args, Invocation):
             return await self.binding.call(args)
-        raw = args if type(args) is bytes or type(args) is str else encoded(self._name, args)
-        return await self._caller.call(self, raw)
+        return await self._caller.call(self, encoded(self._name, args))
 
     async def invoke(self, args: Arguments = None) -> str:
         """Runs the tool; the text that a model reads."""
