@@ -125,7 +125,7 @@ class DiscoveredCaller:
             members = [part for part in (lane.envelope, own) if part]
             return _core.request(number, "tools/call", params, b",".join(members))
 
-        return call_result(await wire.express.send(line, label=(remote, wire.name), timeout=timeout))
+        return call_result(await wire.express.send(line, label=(remote, wire), timeout=timeout))
 
     def _outcome(self, tool: Tool, result: _core.CallResult, invocation: Invocation, next_round: Round) -> ToolOutput:
         source, remote = self.mcp_identity
