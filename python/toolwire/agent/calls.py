@@ -8,14 +8,15 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from toolwire.agent.detached import DeadlineReached, within
-from toolwire.agent.dispatch import contained, dispatch
-from toolwire.agent.errors import ApprovalRequired, ModelRetry
+from toolwire.agent.dispatch import NONE_GOES_ON, contained, dispatch
+from toolwire.agent.errors import ApprovalRequired, InputAsked, ModelRetry
 from toolwire.agent.middleware import Call
 from toolwire.agent.result import PendingCall
 from toolwire.agent.scheduling import BESIDE, Overlap, run_all
 from toolwire.contract.caps import Cap
 from toolwire.contract.current import CallContext, calling
 from toolwire.contract.durations import spelled
+from toolwire.contract.input_round import Continuation
 from toolwire.contract.message import ToolCallPart, ToolResultPart
 from toolwire.contract.output import ToolOutput
 from toolwire.contract.tool_object import Tool
@@ -33,14 +34,27 @@ current_run: ContextVar[Run | None] = ContextVar("toolwire.run", default=None)
 class StepCalls:
     """Runs the calls of one step of `run` over the tools that were offered. `approved` are the ids that may run."""
 
-    def __init__(self, run: Run, tools: Mapping[str, Tool], approved: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self,
+        run: Run,
+        tools: Mapping[str, Tool],
+        approved: frozenset[str] = frozenset(),
+        continuations: Mapping[str, Continuation] = NONE_GOES_ON,
+    ) -> None:
         agent = run.agent
         self._run = run
         self._tools = tools
         self._approved = approved
         self._default_cap = Cap(agent.max_result_bytes)
         self._chains = [
-            partial(dispatch, tools=tools, middleware=agent.middleware, strict=agent.strict_input, approved=whether)
+            partial(
+                dispatch,
+                tools=tools,
+                middleware=agent.middleware,
+                strict=agent.strict_input,
+                approved=whether,
+                continuations=continuations,
+            )
             for whether in (False, True)
         ]
 
@@ -73,6 +87,11 @@ class StepCalls:
         if isinstance(outcome, ApprovalRequired):
             fingerprint = tool.fingerprint if tool is not None else ""
             run.pending.append(PendingCall(call.id, call.name, call.args, fingerprint))
+            return None
+        if isinstance(outcome, InputAsked):
+            fingerprint = tool.fingerprint if tool is not None else ""
+            asked = PendingCall(call.id, call.name, call.args, fingerprint, "input", outcome.request)
+            run.pending.append(asked)
             return None
         run.count_retry(call.name, isinstance(outcome, ModelRetry))
         result = self.answer(call, tool, outcome)

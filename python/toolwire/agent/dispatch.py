@@ -7,32 +7,46 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import anyio
 
-from toolwire.agent.errors import ApprovalRequired, CallPanicked, NoSuchTool
+from toolwire.agent.errors import ApprovalRequired, CallPanicked, InputAsked, NoSuchTool
 from toolwire.agent.middleware import Call, Middleware, chain
+from toolwire.contract.input_round import Continuation, InputRequest
 from toolwire.contract.output import ToolOutput
 from toolwire.contract.tool_object import Tool
 from toolwire.errors import ToolError, ToolFailure
 
 __all__ = ["contained", "dispatch"]
 
+NONE_GOES_ON: Mapping[str, Continuation] = MappingProxyType({})
+
 
 async def dispatch(
-    call: Call, tools: Mapping[str, Tool], middleware: Sequence[Middleware], *, strict: bool, approved: bool
+    call: Call,
+    tools: Mapping[str, Tool],
+    middleware: Sequence[Middleware],
+    *,
+    strict: bool,
+    approved: bool,
+    continuations: Mapping[str, Continuation] = NONE_GOES_ON,
 ) -> ToolOutput:
-    """Runs one call. Raises ToolError and whatever a middleware raises."""
+    """Runs one call, or goes on with one that asked for input. Raises ToolError and whatever a middleware raises."""
     tool = tools.get(call.name)
-    base = partial(_base, tool, strict, approved)
+    base = partial(_base, tool, strict, approved, continuations)
     layers = middleware if tool is None else (*middleware, *tool.settings.middleware)
     return await chain(layers, base)(Call(call.id, call.name, call.args, tool)) if layers else await base(call)
 
 
-async def _base(tool: Tool | None, strict: bool, approved: bool, call: Call) -> ToolOutput:
+async def _base(
+    tool: Tool | None, strict: bool, approved: bool, continuations: Mapping[str, Continuation], call: Call
+) -> ToolOutput:
     if tool is None:
         raise NoSuchTool(call.name)
+    if call.id in continuations:
+        return await tool.resume(continuations[call.id])
     if tool.settings.require_approval and not approved and needs_approval(tool, call):
         raise ApprovalRequired(call.name)
     output: ToolOutput = await carrier(tool, strict).call(tool, call.args)
@@ -79,6 +93,8 @@ async def contained(call: Call, job: Any) -> ToolOutput | ToolError:
         return output
     except ToolError as error:
         return error
+    except InputRequest as request:
+        return InputAsked(call.name, request)
     except Exception as error:  # noqa: BLE001 - whatever a handler or a middleware raises is data
         return ToolFailure(str(error) or type(error).__name__, cause=error)
     except (anyio.get_cancelled_exc_class(), KeyboardInterrupt, GeneratorExit):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from toolwire.contract.input_round import InputRequest
 from toolwire.errors import RunError, ToolError, ToolwireError, quoted
 
 if TYPE_CHECKING:
     from toolwire.agent.result import RunResult
 
-__all__ = ["ApprovalRequired", "CallPanicked", "MaxSteps", "ModelRetry", "NoSuchTool", "run_error"]
+__all__ = ["ApprovalRequired", "CallPanicked", "InputAsked", "MaxSteps", "ModelRetry", "NoSuchTool", "run_error"]
 
 
 class MaxSteps(ToolwireError):
@@ -25,6 +26,14 @@ class ApprovalRequired(ToolError):
     def __init__(self, name: str, reason: str = "") -> None:
         super().__init__(f"toolwire: tool call requires approval: tool {quoted(name)}")
         self.reason = reason
+
+
+class InputAsked(ToolError):
+    """A tool asks something in the middle of its call: a run parks the call, with the `request`."""
+
+    def __init__(self, name: str, request: InputRequest) -> None:
+        super().__init__(f"tool {quoted(name)} asks for input")
+        self.request = request
 
 
 class NoSuchTool(ToolError):

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from toolwire.agent.model import Usage
+from toolwire.contract.input_round import InputRequest
 from toolwire.contract.message import Message, json_text, messages_to_json
 
 __all__ = ["PendingCall", "RunResult", "Step", "digest_of"]
@@ -45,12 +46,16 @@ class PendingCall:
     def to_json(self) -> str:
         """The call as JSON; the arguments are one string, so that their bytes survive."""
         fields = {"id": self.id, "name": self.name, "args": self.args.decode("utf-8", "surrogateescape")}
+        if isinstance(self.request, InputRequest):
+            fields["request"] = self.request.to_json()
         return json_text({**fields, "fingerprint": self.fingerprint, "kind": self.kind})
 
     @classmethod
     def from_json(cls, text: str | bytes) -> PendingCall:
         """The call from the JSON that `to_json` made."""
         fields = json.loads(text)
+        if "request" in fields:
+            fields["request"] = InputRequest.from_json(fields["request"])
         return cls(**{**fields, "args": fields["args"].encode("utf-8", "surrogateescape")})
 
 

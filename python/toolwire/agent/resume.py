@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from toolwire.agent.result import PendingCall, digest_of
+from toolwire.contract.input_round import Continuation
 from toolwire.contract.message import Message, ToolCallPart, ToolResultPart, json_text
 from toolwire.contract.output import ToolOutput
 from toolwire.contract.tool_object import Tool
@@ -103,6 +104,7 @@ class Decided:
     asked_again: list[PendingCall] = field(default_factory=list)
     resolved: list[tuple[ToolCallPart, ToolOutput | str]] = field(default_factory=list)
     denied: list[ToolResultPart] = field(default_factory=list)
+    continuations: dict[str, Continuation] = field(default_factory=dict)
 
 
 def decided(found: OpenCalls, decisions: Decisions, tools: Mapping[str, Tool]) -> Decided:
@@ -116,6 +118,10 @@ def decided(found: OpenCalls, decisions: Decisions, tools: Mapping[str, Tool]) -
                 work.approved.append(call)
             else:
                 work.asked_again.append(PendingCall(call.id, call.name, call.args, fingerprint))
+        elif isinstance(continuation := decisions.resolve.get(call.id), Continuation):
+            # The tool asked something in the middle of the call: it goes on with the answer, and is not run anew.
+            work.approved.append(call)
+            work.continuations[call.id] = continuation
         elif call.id in decisions.resolve:
             work.resolved.append((call, _as_result(decisions.resolve[call.id])))
         else:

@@ -220,7 +220,7 @@ class Run:
             return
         self._where = "resume"
         work = decided(found, decisions, tools)
-        step = StepCalls(self, tools, frozenset(call.id for call in work.approved))
+        step = StepCalls(self, tools, frozenset(call.id for call in work.approved), work.continuations)
         results = [*work.denied, *(step.answer(call, tools.get(call.name), text) for call, text in work.resolved)]
         results += await step.execute(work.approved)
         order = [call.id for call in found.calls]
