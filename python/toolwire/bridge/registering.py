@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import anyio
@@ -63,9 +64,9 @@ class RegisteredTool:
         contract = binding.contract
         self._entry = LocalDefinition(contract.name, contract.description, contract.input_schema).text
 
-    def entry(self, modern: bool) -> bytes:
-        """The listing entry's exact bytes."""
-        return self._entry
+    def members(self) -> Mapping[str, bytes]:
+        """The listing entry's members, each with its exact bytes."""
+        return _core.members(self._entry)
 
     async def run(self, wire: ServerWire, call: _core.ServedCall, stamp: bytes | None, /) -> bytes:
         """One call on the express lane: the line that answers it."""
