@@ -13,7 +13,7 @@ from toolwire.agent.agent import Agent
 from toolwire.agent.output import NAME as SUBMIT_OUTPUT
 from toolwire.agent.subagent import PROMPT_SCHEMA, subagent
 from toolwire.bridge.exporting import AnyServer, add_tools
-from toolwire.contract.current import current_request
+from toolwire.contract.current import Request, current_request, serving
 from toolwire.contract.decoding import decode
 from toolwire.contract.local_output import LocalOutput
 from toolwire.contract.local_tool import LocalDefinition
@@ -30,11 +30,22 @@ class ServableAgent(Protocol):
     """What an agent of any framework needs to be served."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """What its tool is called."""
+        ...
+
     @property
-    def tools(self) -> Sequence[Tool]: ...
-    async def run(self, prompt: str, *, on_event: Callable[[Any], object] | None = None) -> str: ...
-    async def call_tool(self, name: str, args: Any, *, call_id: str | None = None) -> ToolOutput: ...
+    def tools(self) -> Sequence[Tool]:
+        """What is listed beside it, once, when it is served."""
+        ...
+
+    async def run(self, prompt: str, *, on_event: Callable[[Any], object] | None = None) -> str:
+        """One run. Events are told of as toolwire's: `.kind` is `step_start` (`.step`) or `tool_finish` (`.name`)."""
+        ...
+
+    async def call_tool(self, name: str, args: Any, *, call_id: str | None = None) -> ToolOutput:
+        """One call of a listed tool; `args` are the client's bytes. Raises ToolError."""
+        ...
 
 
 def serve_agent(server: AnyServer, agent: Agent | ServableAgent, description: str) -> None:
@@ -47,12 +58,14 @@ def serve_agent(server: AnyServer, agent: Agent | ServableAgent, description: st
         raise RegistrationError("toolwire: serve_agent called with a nil agent")
     if not agent.name:
         raise RegistrationError(
-            "toolwire: serve_agent: the agent has no name; set one with name= — the exposed tool is named after the agent"
+            "toolwire: serve_agent: the agent has no name; set one with name= — "
+            "the exposed tool is named after the agent"
         )
     served = [_agent_tool(agent, description)]
     taken = {agent.name}
     numbers = itertools.count(1)
-    for entry in agent.tools:
+    entries: Sequence[Tool | None] = agent.tools
+    for entry in entries:
         if entry is None or (isinstance(agent, Agent) and agent.output is not None and entry.name == SUBMIT_OUTPUT):
             continue
         if entry.name in taken:
@@ -77,9 +90,8 @@ def _through_chain(agent: Any, entry: Tool, numbers: Any) -> Tool:
 class _ChainCaller:
     """Carries the calls of one tool of an agent, under ids of this serving."""
 
-    needs_sdk_context = False
-
     def __init__(self, agent: Any, entry: Tool, numbers: Any) -> None:
+        self.needs_sdk_context = bool(getattr(entry.caller, "needs_sdk_context", False))
         self._agent = agent
         self._entry = entry
         self._numbers = numbers
@@ -98,8 +110,7 @@ class _ChainCaller:
 
 def _agent_tool(agent: Agent | ServableAgent, description: str) -> Tool:
     if isinstance(agent, Agent):
-        inner = subagent(agent.name, description, agent)
-        caller: Any = _ProgressCaller(inner)
+        caller: Any = _ProgressCaller(agent, subagent(agent.name, description, agent))
     else:
         caller = _ForeignCaller(agent)
     definition = LocalDefinition(agent.name, description, PROMPT_SCHEMA)
@@ -110,13 +121,13 @@ Job = Callable[[Callable[[Any], None] | None], Awaitable[ToolOutput]]
 
 
 async def _with_progress(job: Job) -> ToolOutput:
-    """Runs `job` and tells the client of it, if it asked: 1, 2, 3 … with each step that starts and each tool that ends."""
+    """Runs `job` and tells the client of it, if it asked: 1, 2, 3 … for each step that starts and tool that ends."""
     request = current_request()
     if request is None or not request.wants_progress:
         return await job(None)
     send, receive = anyio.create_memory_object_stream[tuple[int, str]](float("inf"))
     numbers = itertools.count(1)
-    outcome: list[ToolOutput | Exception] = []
+    outcome: list[ToolOutput | BaseException] = []
 
     def listen(event: Any) -> None:
         kind = getattr(event, "kind", "")
@@ -126,10 +137,14 @@ async def _with_progress(job: Job) -> ToolOutput:
             send.send_nowait((next(numbers), f"tool {event.name}"))
 
     async def work() -> None:
+        # The numbers are the run's: a tool in it that told of its own progress would make them go back.
+        serving.set(_Quiet(request))  # type: ignore[arg-type]  # it is whatever the request is, but for that
         with send:
             try:
                 outcome.append(await job(listen))
-            except Exception as error:
+            except (anyio.get_cancelled_exc_class(), KeyboardInterrupt):
+                raise
+            except BaseException as error:  # noqa: BLE001 - raised below, outside of the group that would wrap it
                 outcome.append(error)
 
     async with anyio.create_task_group() as tasks:
@@ -137,17 +152,31 @@ async def _with_progress(job: Job) -> ToolOutput:
         with receive:
             async for number, message in receive:
                 await request.report_progress(number, None, message)
-    if isinstance(outcome[0], Exception):
+    if isinstance(outcome[0], BaseException):
         raise outcome[0]
     return outcome[0]
+
+
+class _Quiet:
+    """A request whose handlers report no progress."""
+
+    wants_progress = False
+
+    def __init__(self, request: Request) -> None:
+        self._request = request
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._request, name)
+
+    async def report_progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
+        """Tells nobody."""
 
 
 class _ProgressCaller:
     """Carries the calls of an agent tool, and tells of the run's progress."""
 
-    needs_sdk_context = False
-
-    def __init__(self, inner: Tool) -> None:
+    def __init__(self, agent: Agent, inner: Tool) -> None:
+        self.needs_sdk_context = any(getattr(tool.caller, "needs_sdk_context", False) for tool in agent.tools)
         self._inner: Any = inner.caller
 
     async def call(self, tool: Tool, arguments: bytes | str) -> ToolOutput:
@@ -182,8 +211,6 @@ class _ForeignCaller:
 
         try:
             return await _with_progress(run)
-        except ToolError:
-            raise
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - an agent of another framework may raise anything
             text = f"agent {quoted(tool.name)} failed: {str(error) or type(error).__name__}"
             raise ToolError("SUBAGENT_FAILED", text, error) from None

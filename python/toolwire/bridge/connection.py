@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
 import mcp
 from mcp.client.stdio import StdioServerParameters
-from mcp.client.subscriptions import SubscriptionLost
 from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import MCPServer
 from mcp_types import ElicitResult
@@ -59,17 +58,6 @@ class Connection:
         Without a wire the SDK's own `message_handler` is the only one that hears.
         """
         return (lambda: None) if self.wire is None else self.wire.listen("notifications/tools/list_changed", heard)
-
-    async def follow_tools(self, heard: Callable[[], None]) -> None:
-        """Subscribes to changes of the tool list on a 2026-07-28 session, until it is cancelled or the session ends."""
-        capabilities = self.session.server_capabilities
-        offered = capabilities is not None and capabilities.tools is not None and capabilities.tools.list_changed
-        if self.session.discover_result is None or not offered:
-            return
-        with suppress(mcp.MCPError, SubscriptionLost):
-            async with self.client.listen(tools_list_changed=True) as events:
-                async for _ in events:
-                    heard()
 
     async def aclose(self) -> None:
         """Ends the session and the server, within five seconds, once. Calls in flight end with an error."""

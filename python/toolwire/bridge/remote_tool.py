@@ -7,7 +7,7 @@ from toolwire.bridge.home import Home
 from toolwire.bridge.source import Source, call_result
 from toolwire.contract.output import ToolOutput
 from toolwire.contract.tool_object import Tool, refused_input
-from toolwire.errors import RemoteCallError, ToolFailure, ToolReturnedError, quoted
+from toolwire.errors import RemoteCallError, ToolFailure, ToolReturnedError
 
 __all__ = ["RemoteCaller"]
 
@@ -15,23 +15,16 @@ __all__ = ["RemoteCaller"]
 class RemoteCaller:
     """Carries the calls of every tool of one source."""
 
-    __slots__ = ("_retired", "_source", "home")
+    __slots__ = ("_source", "home")
 
     def __init__(self, source: Source) -> None:
         self._source = source
-        self._retired: set[str] = set()
         self.home = Home()
-
-    def retire(self, name: str) -> None:
-        """The server offers this tool no longer: its calls are answered with that."""
-        self._retired.add(name)
 
     async def call(self, tool: Tool, arguments: bytes | str) -> ToolOutput:
         """One `tools/call`. Raises ToolFailure and RemoteCallError."""
         if not self.home.is_here():
             return await self.home.visit(lambda: self.call(tool, arguments))
-        if self._retired and tool.name in self._retired:
-            raise ToolFailure(f"tool {quoted(tool.name)} is no longer offered by its server", kind="rejected")
         source, settings = self._source, tool.settings
         wire, limits = source.wire, source.limits
         timeout = limits.call_timeout if settings.timeout is None else settings.timeout or None
