@@ -122,7 +122,8 @@ async def test_h3_an_error_without_an_id_ends_the_only_request_that_waits(line: 
         assert (call.value.code, call.value.data, call.value.may_have_run) == (-32700, b"[1.50]", False)
         with pytest.raises(mcp.MCPError) as prompt:
             await all_four.prompted()
-        assert (prompt.value.error.code, prompt.value.error.message) == (-32700, "Parse error")
+        error = prompt.value.error
+        assert (error.code, error.message, error.data) == (-32700, "Parse error", [1.5])
         with pytest.raises(toolwire.RemoteCallError, match="Parse error"):
             await all_four.listed()
         assert all_four.counters == {}

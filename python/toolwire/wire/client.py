@@ -167,15 +167,13 @@ class ClientWire:
     def _answer_for_nobody(self, frame: _core.Frame) -> None:
         """An error without an id, or a message whose id is lost, answers the request that waits, if it alone does."""
         nameless = frame.id is None and frame.kind in ("error", "broken")
-        if nameless and len(self.express.pending) + len(self.sdk.pending) == 1:
-            if self.express.pending:
-                self.express.answer(next(iter(self.express.pending)), frame)
-            elif frame.error is not None:
-                self.sdk.fail_only(frame.error[1], frame.error[0])
-            else:
-                self.sdk.fail_only(frame.fault or "")
-        else:
+        express, sdk = list(self.express.pending), self.sdk.waiting
+        if not nameless or len(express) + len(sdk) != 1:
             self.unclaimed_answers += 1
+        elif express:
+            self.express.answer(express[0], frame)
+        else:
+            self.sdk.fail_nameless(sdk[0], frame)
 
     def _fail_lsp(self) -> None:
         text = "the server uses LSP framing (Content-Length headers); MCP over stdio is one message a line"
@@ -189,7 +187,7 @@ class ClientWire:
         self._let_go()
 
     def _waiting(self) -> bool:
-        return self.express.busy or bool(self.sdk.pending)
+        return self.express.busy or bool(self.sdk.waiting)
 
     def _let_go(self) -> None:
         room, self._room = self._room, None

@@ -237,9 +237,20 @@ class SdkLane:
             answer = JSONRPCError(jsonrpc="2.0", id=identifier, error=error)
             self._channel.write(answer.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n", now=True)
 
-    def fail_only(self, text: str, code: int = INTERNAL_ERROR) -> None:
-        """Ends the one request of the SDK that waits."""
-        self._fail(next(iter(self.pending)), text, code)
+    @property
+    def waiting(self) -> list[RequestKey]:
+        """The requests that wait for an answer now; a subscription's comes when it ends."""
+        return [key for key, (method, _) in self.pending.items() if method != "subscriptions/listen"]
+
+    def fail_nameless(self, key: RequestKey, frame: _core.Frame) -> None:
+        """An error or a broken message without an id is the answer to this request."""
+        message = message_of(frame) if frame.kind == "error" else None
+        if isinstance(message, JSONRPCError):
+            self._forget(key)
+            self._deliver(JSONRPCError(jsonrpc="2.0", id=key, error=message.error))
+        else:
+            code, text, _ = frame.error or (INTERNAL_ERROR, frame.fault or "", None)
+            self._fail(key, text, code)
 
     def die(self, text: str) -> None:
         """The connection has ended: every waiting request ends with its reason, then the stream does."""
