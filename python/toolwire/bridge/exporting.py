@@ -286,7 +286,7 @@ def _captured(lifespan: Any) -> Any:
             if wire is None:
                 yield state
                 return
-            wire.lifespan, wire.has_lifespan = state, True
+            wire.opened(state)
             try:
                 yield state
             finally:

@@ -17,7 +17,8 @@ from pydantic_core import PydanticSerializationError, to_json
 from toolwire import _core, _sdk
 from toolwire.bridge.decoded import decoded
 from toolwire.contract.current import Request
-from toolwire.wire.server import Kept, current_wire
+from toolwire.wire.kept import Kept, same_json
+from toolwire.wire.server import current_wire
 
 __all__ = ["exact_arguments", "kept_of", "request_of", "shown"]
 
@@ -32,20 +33,18 @@ def exact_arguments(kept: Kept | None, arguments: dict[str, Any] | None) -> byte
     """The client's own bytes, unless a middleware has changed what the SDK decoded from them."""
     if kept is not None and kept.message.method == "tools/call":
         sent = (kept.message.params or {}).get("arguments")
-        if _same(sent or {}, arguments or {}):
+        if _unchanged(sent or {}, arguments or {}):
             raw = kept.frame.call_arguments()
             return b"{}" if raw is None or raw == b"null" else raw
     # In ASCII: half of a surrogate pair stays an escape, and is refused like one that came over the wire.
     return json.dumps(arguments or {}, separators=(",", ":"), default=str).encode()
 
 
-def _same(left: Any, right: Any) -> bool:
-    """Equal in Python and as JSON: there 1, 1.0 and True are three values."""
-    if left != right:
-        return False
+def _unchanged(now: Any, sent: Any) -> bool:
     try:
-        return to_json(left) == to_json(right)
+        return same_json(now, sent)
     except (PydanticSerializationError, ValueError):
+        # A middleware may put anything there, even what is no JSON.
         return False
 
 
@@ -55,7 +54,7 @@ def request_of(
     """The request as `current_request` shows it. `server` is the MCPServer, where it is one."""
     meta = (context.params or {}).get("_meta")
     raw = None if meta is None else to_json(meta, serialize_unknown=True)
-    if kept is not None and _same(meta, (kept.message.params or {}).get("_meta")):
+    if kept is not None and _unchanged(meta, (kept.message.params or {}).get("_meta")):
         raw = kept.frame.call_meta()
     wants = isinstance(meta, dict) and meta.get("progressToken") is not None
 

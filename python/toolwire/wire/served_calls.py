@@ -111,6 +111,8 @@ class ServedCalls:
         """Cancelled by the client and not gone yet: nothing is answered to them, whatever they still do."""
         self._ended = False
         self._all_gone = anyio.Event()
+        self.context: Context | None = None
+        """The context that handlers begin in: the server's own, whoever's turn of the loop a call came in."""
 
     def __contains__(self, call: ServedCall) -> bool:
         return call in self._running
@@ -121,11 +123,14 @@ class ServedCalls:
         self.size += call.size
         if self._tasks is not None:
             scope = self._running[call] = anyio.CancelScope()
-            self._tasks.start_soon(self._serve_in, scope, call, tool, stamp)
+            self._own_context().run(self._tasks.start_soon, self._serve_in, scope, call, tool, stamp)
             return
         self._ready.append((call, tool, stamp))
         if not self._taken:
             self._take()
+
+    def _own_context(self) -> Context:
+        return copy_context() if self.context is None else self.context.copy()
 
     def _take(self) -> None:
         self._taken = True
@@ -147,7 +152,7 @@ class ServedCalls:
             while self._ready:
                 call, tool, stamp = self._ready.popleft()
                 self._running[call] = task
-                context = copy_context()
+                context = self._own_context()
                 serving = self._serve(call, tool, stamp)
                 try:
                     awaited = context.run(serving.send, None)

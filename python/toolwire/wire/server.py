@@ -11,7 +11,7 @@ import asyncio
 import json
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from typing import Any, Protocol
 
 import anyio
@@ -27,11 +27,13 @@ from mcp_types import (
     JSONRPCRequest,
     JSONRPCResponse,
 )
+from mcp_types.methods import SPEC_CLIENT_METHODS
 from pydantic_core import to_json
 
 from toolwire import _core
 from toolwire._core import ServedCall
 from toolwire.wire.channel import HeldChannel
+from toolwire.wire.kept import Kept, answer_of, dumped
 from toolwire.wire.limits import (
     KNOWN_ENVELOPES,
     QUEUED_BYTES,
@@ -42,7 +44,7 @@ from toolwire.wire.limits import (
 from toolwire.wire.sdk_lane import SdkWriteStream, message_of, request_key
 from toolwire.wire.served_calls import CLOSED, Queue, ServedCalls, Tool
 
-__all__ = ["Kept", "ServerWire", "Service", "current_wire"]
+__all__ = ["ServerWire", "Service", "current_wire"]
 
 Key = int | str
 
@@ -64,20 +66,6 @@ class Service(Protocol):
         """The server's own description, as a 2026-07-28 result carries it."""
 
 
-class Kept:
-    """A request on the SDK lane: what the SDK does not keep of it, and the exact bytes of its answer."""
-
-    __slots__ = ("envelope", "exact", "expected", "frame", "listed", "message")
-
-    def __init__(self, frame: _core.Frame, message: JSONRPCRequest) -> None:
-        self.frame = frame
-        self.message = message
-        self.envelope = frame.reserved()
-        self.expected: Any = None
-        self.exact: bytes | None = None
-        self.listed: dict[str, tuple[Any, bytes]] | None = None
-
-
 class ServerWire:
     """One client of one server. `streams` are for `server.run`."""
 
@@ -89,7 +77,10 @@ class ServerWire:
         *,
         line_limit: int = _core.LINE_LIMIT,
         at_once: int = SERVED_AT_ONCE,
+        express: bool = True,
     ) -> None:
+        # Off only where the two lanes are compared: then everything is the SDK's.
+        self._express = express
         self._channel = channel
         self._service = service
         self._tasks = tasks
@@ -123,7 +114,7 @@ class ServerWire:
 
     def received(self, chunk: bytes, /) -> None:
         """Take bytes of the client."""
-        if self._open and self.has_lifespan and self._service.certain():
+        if self._express and self._open and self.has_lifespan and self._service.certain():
             for item in self._inbound.feed_calls(chunk):
                 if not isinstance(item, ServedCall):
                     self._route(item)
@@ -285,31 +276,26 @@ class ServerWire:
         if isinstance(message, JSONRPCResponse | JSONRPCError):
             kept = self._forget(request_key(message.id) if message.id is not None else None)
             if kept is not None:
-                self._channel.write(self._answer_of(kept, message))
+                if isinstance(message, JSONRPCResponse):
+                    self._learn(kept)
+                self._channel.write(answer_of(kept, message))
                 self._finished()
                 return
         elif isinstance(message, JSONRPCRequest):
             self._asked.add(request_key(message.id))
-        self._channel.write(_dumped(message))
-
-    def _answer_of(self, kept: Kept, message: JSONRPCResponse | JSONRPCError) -> bytes:
-        if not isinstance(message, JSONRPCResponse):
-            return _dumped(message)
-        self._learn(kept)
-        id_json = kept.frame.id_json or to_json(message.id)
-        if kept.exact is not None and message.result == kept.expected:
-            return _core.answer(id_json, kept.exact)
-        if kept.listed is not None:
-            return _core.answer(id_json, _with_exact_entries(message.result, kept.listed))
-        return _dumped(message)
+        self._channel.write(dumped(message))
 
     def _learn(self, kept: Kept) -> None:
         """The SDK has answered: what it accepted once, it accepts again."""
         if kept.message.method == "initialize":
             self._handshake = True
-        elif kept.envelope and not self._handshake and len(self._known) < KNOWN_ENVELOPES:
+        elif kept.envelope and not self._handshake and len(self._known) < KNOWN_ENVELOPES and self._judged(kept):
             self._known.add(kept.envelope)
         self._reckon()
+
+    def _judged(self, kept: Kept) -> bool:
+        """Whether the SDK has looked into an envelope: for the specification's methods alone, behind no middleware."""
+        return kept.message.method in SPEC_CLIENT_METHODS and self._service.certain()
 
     def _reckon(self) -> None:
         self._open = bool(self._known) or (self._handshake and self._initialized)
@@ -356,8 +342,14 @@ class ServerWire:
         """What went which way, and what was forgiven."""
         return {**self._inbound.counters, "express_calls": self.express_calls, "sdk_requests": self.sdk_requests}
 
+    def opened(self, state: Any) -> None:
+        """The server's lifespan has begun: handlers see what it yielded, and the context variables that it set."""
+        self.lifespan, self.has_lifespan = state, True
+        self._calls.context = copy_context()
+
     async def quiet(self) -> None:
         """Ends what runs on the express lane: after this no handler uses the lifespan's state."""
+        self.has_lifespan = False
         self._end()
         await self._calls.wait()
 
@@ -376,19 +368,3 @@ def _cancelled(params: bytes | None) -> Key | None:
     except ValueError:
         return None
     return request_key(identifier) if isinstance(identifier, int | str) and not isinstance(identifier, bool) else None
-
-
-def _dumped(message: Any) -> bytes:
-    text: str = message.model_dump_json(by_alias=True, exclude_unset=True)
-    return text.encode() + b"\n"
-
-
-def _with_exact_entries(result: dict[str, Any], exact: dict[str, tuple[Any, bytes]]) -> bytes:
-    """A listing's result with our own entries in their own bytes, where the SDK wrote what it would have written."""
-    entries = []
-    for entry in result.get("tools", ()):
-        expected, raw = exact.get(entry.get("name"), (None, b""))
-        entries.append(raw if entry == expected else to_json(entry))
-    rest = to_json({name: value for name, value in result.items() if name != "tools"})
-    comma = b"," if rest != b"{}" else b""
-    return b'{"tools":[' + b",".join(entries) + b"]" + comma + rest[1:]
