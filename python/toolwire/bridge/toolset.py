@@ -19,7 +19,7 @@ class Toolset(Sequence[Tool]):
     `connection` is what the tools were imported from. Immutable.
     """
 
-    __slots__ = ("_by_name", "_connection", "_skipped", "_tools", "listing_warnings")
+    __slots__ = ("_by_name", "_connection", "_listing_warnings", "_skipped", "_tools")
 
     def __init__(
         self, tools: Sequence[Tool], *, connection: Any, skipped: Sequence[SkippedTool], warnings: Sequence[str]
@@ -28,7 +28,7 @@ class Toolset(Sequence[Tool]):
         self._by_name: dict[str, Tool] | None = None
         self._connection = connection
         self._skipped = tuple(skipped)
-        self.listing_warnings = tuple(warnings)
+        self._listing_warnings = tuple(warnings)
 
     @overload
     def __getitem__(self, key: int | str) -> Tool: ...
@@ -72,10 +72,15 @@ class Toolset(Sequence[Tool]):
         return tuple(tool.name for tool in self._tools)
 
     @property
+    def listing_warnings(self) -> tuple[str, ...]:
+        """What was odd about the listing itself."""
+        return self._listing_warnings
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """What was odd about the listing, then about each tool, each line naming it."""
         own = tuple(f"tool {tool.name!r}: {text}" for tool in self._tools for text in tool.warnings)
-        return self.listing_warnings + own
+        return self._listing_warnings + own
 
     @property
     def fingerprint(self) -> str:
