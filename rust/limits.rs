@@ -35,5 +35,9 @@ pub const CLIP: usize = 200;
 /// Oddities of one schema that are told with their place; telling one walks the schema, so the others are counted.
 pub const ODDITIES: usize = 16;
 
+/// How many times longer one spelling of a value may be than another that it is compared with. Escapes make it six
+/// times as long, layout a few.
+pub const SPELLING: usize = 32;
+
 /// First id of an express request. The SDK counts from 1 and would need years to come this far.
 pub const EXPRESS_ID: i64 = 1_000_000_000;

@@ -9,7 +9,7 @@ use crate::json::equal::equal;
 use crate::json::text::unescape;
 use crate::json::walk::{Members, skip};
 use crate::json::write::compact;
-use crate::limits::DEPTH;
+use crate::limits::{DEPTH, SPELLING};
 
 /// Which parts of a result its text shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -160,8 +160,8 @@ impl CallResult {
                 out.push('\n');
             }
             let line = content::line(&kind, expand);
-            if let (true, Some(value), content::Kind::Text(_)) = (once, structured, &kind) {
-                shown |= same_value(line.as_bytes(), value);
+            if let (true, false, Some(value), content::Kind::Text(_)) = (once, shown, structured, &kind) {
+                shown = same_value(line.as_bytes(), value);
             }
             out.push_str(&line);
         }
@@ -178,7 +178,8 @@ impl CallResult {
 /// Is a text the JSON of a value?
 fn same_value(text: &[u8], value: &[u8]) -> bool {
     use crate::json::scan::{Nothing, document};
-    document(text, DEPTH, &mut Nothing).is_ok() && equal(text, value)
+    // A text far shorter than the value is not looked at: many of them would each cost a walk through all of it.
+    text.len() >= value.len() / SPELLING && document(text, DEPTH, &mut Nothing).is_ok() && equal(text, value)
 }
 
 fn compacted(value: &[u8]) -> String {

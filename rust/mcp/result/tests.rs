@@ -120,3 +120,11 @@ fn a_result_over_the_depth_is_refused_with_its_depth() {
     let text = "{\"structuredContent\":".to_owned() + &"[".repeat(300) + &"]".repeat(300) + "}";
     assert_eq!(CallResult::read(&Bytes::from(text), 0).err(), Some(301));
 }
+
+#[test]
+fn many_short_texts_beside_a_large_value_do_not_each_cost_a_walk_through_it() {
+    let value = format!("[{}0]", "{\"a\":[1]},".repeat(100_000));
+    let texts = r#"{"type":"text","text":"[]"},"#.repeat(10_000);
+    let text = format!(r#"{{"content":[{texts}{{"type":"text","text":"[]"}}],"structuredContent":{value}}}"#);
+    assert!(shown(&text, Render::Auto).ends_with(&value));
+}
