@@ -176,7 +176,7 @@ fn client(window: usize, calls: usize) -> Result<()> {
         |client| &mut client.out,
         |client| client.answered == client.calls,
     )?;
-    println!("{}", began.elapsed().as_nanos());
+    writeln!(stdout(), "{}", began.elapsed().as_nanos())?;
     server.wait()?;
     Ok(())
 }

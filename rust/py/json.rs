@@ -67,7 +67,11 @@ pub fn elements(py: Python<'_>, text: Text) -> PyResult<Vec<Bound<'_, PyBytes>>>
     while let Some(at) = walk.next() {
         out.push(PyBytes::new(py, &text[at..walk.extent().end]));
     }
-    if walk.broken() { Err(refused("not a JSON array", "not_an_array", 0)) } else { Ok(out) }
+    if walk.broken() {
+        Err(refused("not a JSON array", "not_an_array", 0))
+    } else {
+        Ok(out)
+    }
 }
 
 /// The bytes to send for a model's arguments. Raises `JsonError` with the model's text.
