@@ -33,7 +33,11 @@ class Memory:
 
     answers: Answers
     heard: list[JSONRPCRequest | JSONRPCNotification] = field(default_factory=list)
-    arrived: anyio.Event = field(default_factory=anyio.Event)
+    events: dict[tuple[str, int], anyio.Event] = field(default_factory=dict)
+
+    def arrived(self, method: str, count: int = 1) -> anyio.Event:
+        """Give the event that is set when `count` messages of `method` have come in."""
+        return self.events.setdefault((method, count), anyio.Event())
 
     def params(self, method: str) -> list[dict[str, Any]]:
         """Pick the params of each request of `method`."""
@@ -48,8 +52,7 @@ class Memory:
         async for item in read:
             message = item.message
             self.heard.append(message)
-            if message.method == "tools/call":
-                self.arrived.set()
+            self.arrived(message.method, len(self.params(message.method))).set()
             if not isinstance(message, JSONRPCRequest):
                 continue
             reply = self.reply(message)
