@@ -56,7 +56,11 @@ impl CallResult {
     /// The list of blocks as the server sent it; `None` where there is none.
     #[getter]
     fn content<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
-        self.0.content.of(&self.0.text).filter(|value| value[0] == b'[').map(|value| PyBytes::new(py, value))
+        self.0
+            .content
+            .of(&self.0.text)
+            .filter(|value| value[0] == b'[')
+            .map(|value| PyBytes::new(py, value))
     }
 
     #[getter]
