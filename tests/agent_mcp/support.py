@@ -1,4 +1,4 @@
-"""What the tests of agents over MCP share: a raw server's tools, runs on the scripted model, and what is read out of them."""
+"""What the tests of agents over MCP share: a raw server's tools, runs on the scripted model, what is read of them."""
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager

@@ -1,4 +1,4 @@
-"""A served agent's progress: 1, 2, 3 … with each step that starts and each tool that ends, if the client asked for it."""
+"""A served agent's progress: 1, 2, 3 … for each step that starts and each tool that ends, if the client asked."""
 
 from collections.abc import Callable
 from typing import Any

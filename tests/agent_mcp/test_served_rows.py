@@ -1,4 +1,4 @@
-"""A whole agent served, on every way to it: rows F1 to F20 of the reference's table (spec one-session), named by row."""
+"""A whole agent served, on every way to it: rows F1 to F20 of the reference (spec one-session), named by row."""
 
 import json
 from collections.abc import Awaitable, Callable

@@ -56,7 +56,8 @@ def request_of(
     raw = None if meta is None else to_json(meta, serialize_unknown=True)
     if kept is not None and _unchanged(meta, (kept.message.params or {}).get("_meta")):
         raw = kept.frame.call_meta()
-    wants = isinstance(meta, dict) and meta.get("progressToken") is not None
+    # The SDK's dispatcher inside a process has no token: there nobody but it knows whether the client listens.
+    wants = kept is None or (isinstance(meta, dict) and meta.get("progressToken") is not None)
 
     async def report(progress: float, total: float | None, message: str | None) -> None:
         await context.session.report_progress(progress, total, message)
