@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use crate::json::raw::{article, word};
 use crate::json::scan::whitespace;
 use crate::json::text::{decode, unescape};
-use crate::json::walk::Members;
+use crate::json::walk::{Members, skip};
 
 /// What a block holds. Slices are the values' bytes, strings without their quotes, escapes as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,9 +54,10 @@ struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    fn read(value: &'a [u8]) -> Self {
+    /// The members of the object at `start`, and the offset behind it.
+    fn read(value: &'a [u8], start: usize) -> (Self, usize) {
         let mut parts = Self::default();
-        let mut members = Members::new(value, 0);
+        let mut members = Members::new(value, start);
         while let Some((name, start)) = members.next() {
             let slot = match &*unescape(name) {
                 b"type" => &mut parts.kind,
@@ -71,7 +72,7 @@ impl<'a> Parts<'a> {
             };
             *slot = Some(&value[start..members.extent().end]);
         }
-        parts
+        (parts, members.finish())
     }
 }
 
@@ -101,18 +102,27 @@ fn optional<'a>(value: Option<&'a [u8]>, name: &str) -> Result<Option<&'a [u8]>,
 /// Reads one judged block.
 #[must_use]
 pub fn read(block: &[u8]) -> Kind<'_> {
-    kind(block).unwrap_or_else(Kind::Broken)
+    read_at(block, 0).0
 }
 
-fn kind(block: &[u8]) -> Result<Kind<'_>, String> {
-    if block.first() != Some(&b'{') {
-        return Err(format!("{}, not an object", article(word(block))));
+/// Reads the judged block at `start` in one walk; gives the offset behind it too.
+#[must_use]
+pub fn read_at(text: &[u8], start: usize) -> (Kind<'_>, usize) {
+    if text.get(start) == Some(&b'{') {
+        let (parts, end) = Parts::read(text, start);
+        (kind(&parts).unwrap_or_else(Kind::Broken), end)
+    } else {
+        let end = skip(text, start).end;
+        let why = format!("{}, not an object", article(word(&text[start..end])));
+        (Kind::Broken(why), end)
     }
-    let parts = Parts::read(block);
+}
+
+fn kind<'a>(parts: &Parts<'a>) -> Result<Kind<'a>, String> {
     Ok(match required(parts.kind, "type")? {
         b"text" => Kind::Text(required(parts.text, "text")?),
-        b"image" => media("image", &parts)?,
-        b"audio" => media("audio", &parts)?,
+        b"image" => media("image", parts)?,
+        b"audio" => media("audio", parts)?,
         b"resource" => Kind::Resource(resource(parts.resource)?),
         b"resource_link" => Kind::Link {
             uri: required(parts.uri, "uri")?,
@@ -142,7 +152,7 @@ fn resource(value: Option<&[u8]>) -> Result<Resource<'_>, String> {
     if value.first() != Some(&b'{') {
         return Err(format!("resource is {}, not an object", article(word(value))));
     }
-    let parts = Parts::read(value);
+    let (parts, _) = Parts::read(value, 0);
     let blob = match optional(parts.blob, "blob")? {
         Some(data) => Some((data, decoded_size(data).ok_or("blob is not base64")?)),
         None => None,

@@ -1,13 +1,15 @@
 //! The answer to a `tools/call`: its members by span, and the text that a model reads (spec 1.4, design 4.4).
 //! Blocks are read when somebody looks; nothing that the server sent is dropped.
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
 
 use super::content;
 use super::listing::{Span, string};
 use crate::json::equal::equal;
 use crate::json::text::unescape;
-use crate::json::walk::{Members, skip};
+use crate::json::walk::{Elements, Extent, Members, skip};
 use crate::json::write::compact;
 use crate::limits::{DEPTH, SPELLING};
 
@@ -44,11 +46,6 @@ impl CallResult {
     /// # Errors
     /// Its depth, when it nests deeper than anything may.
     pub fn read(frame: &Bytes, start: usize) -> Result<Self, usize> {
-        let extent = skip(frame, start);
-        if extent.depth > DEPTH {
-            return Err(extent.depth);
-        }
-        let text = frame.slice(start..extent.end);
         let mut result = Self {
             content: Span::default(),
             structured: Span::default(),
@@ -58,15 +55,17 @@ impl CallResult {
             warnings: Vec::new(),
             text: Bytes::new(),
         };
-        let mut content = None;
-        let mut members = Members::new(&text, 0);
+        let (mut content, mut deepest) = (None, 0);
+        let mut members = Members::new(frame, start);
         while let Some((name, at)) = members.next() {
-            let end = members.extent().end;
+            let Extent { end, depth } = members.extent();
+            deepest = deepest.max(depth + 1);
+            let span = Span::new(at - start, end - start);
             match &*unescape(name) {
-                b"content" => content = Some((at, end)),
-                b"structuredContent" => result.structured = Span::new(at, end),
-                b"_meta" => result.meta = Span::new(at, end),
-                b"isError" => match &text[at..end] {
+                b"content" => content = Some((frame[at], span)),
+                b"structuredContent" => result.structured = span,
+                b"_meta" => result.meta = span,
+                b"isError" => match &frame[at..end] {
                     b"true" => result.is_error = true,
                     b"false" | b"null" => result.is_error = false,
                     odd => {
@@ -75,7 +74,7 @@ impl CallResult {
                         result.warnings.push("isError is not a boolean");
                     }
                 },
-                b"resultType" => match &text[at..end] {
+                b"resultType" => match &frame[at..end] {
                     b"null" => result.warnings.push("resultType is null"),
                     // A type that is no string is an unknown type, never an absent one.
                     odd => {
@@ -88,17 +87,21 @@ impl CallResult {
         }
         match content {
             None => result.warnings.push("content is missing"),
-            Some((at, end)) => match text.get(at) {
-                Some(b'[') => result.content = Span::new(at, end),
-                Some(b'n') => result.warnings.push("content is null"),
-                _ => {
-                    result.content = Span::new(at, end);
-                    result.warnings.push("content is not a list");
-                }
-            },
+            Some((b'[', span)) => result.content = span,
+            Some((b'n', _)) => result.warnings.push("content is null"),
+            Some((_, span)) => {
+                result.content = span;
+                result.warnings.push("content is not a list");
+            }
         }
-        result.text = text;
-        Ok(result)
+        // A value that is no object has no members to end it.
+        let end = if members.broken() {
+            skip(frame, start).end
+        } else {
+            members.finish()
+        };
+        result.text = frame.slice(start..end);
+        if deepest > DEPTH { Err(deepest) } else { Ok(result) }
     }
 
     /// The blocks' spans in `text`. A content that is no list is one block, which is broken.
@@ -125,19 +128,34 @@ impl CallResult {
     #[must_use]
     pub fn all_warnings(&self) -> Vec<String> {
         let mut out: Vec<_> = self.warnings.iter().map(|text| (*text).to_owned()).collect();
-        for (index, (start, end)) in self.blocks().into_iter().enumerate() {
-            match content::read(&self.text[start..end]) {
-                content::Kind::Broken(why) => out.push(format!("content[{index}]: {why}")),
-                kind if content::is_spaced(&kind) => out.push(format!("content[{index}]: white space in base64")),
-                _ => {}
-            }
-        }
+        self.each(|index, kind| match kind {
+            content::Kind::Broken(why) => out.push(format!("content[{index}]: {why}")),
+            kind if content::is_spaced(&kind) => out.push(format!("content[{index}]: white space in base64")),
+            _ => {}
+        });
         out
     }
 
-    /// The text that the model reads.
+    /// Reads each block in turn, and all of them in one walk. A content that is no list is one block, which is broken.
+    fn each<'a>(&'a self, mut visit: impl FnMut(usize, content::Kind<'a>)) {
+        let Some(content) = self.content.of(&self.text) else {
+            return;
+        };
+        if content[0] != b'[' {
+            return visit(0, content::read(content));
+        }
+        let (mut elements, mut index) = (Elements::new(content, 0), 0);
+        while let Some(at) = elements.next() {
+            let (kind, end) = content::read_at(content, at);
+            elements.resume(end);
+            visit(index, kind);
+            index += 1;
+        }
+    }
+
+    /// The text that the model reads: a single block's own, where it is written without escapes.
     #[must_use]
-    pub fn render(&self, rule: Render) -> String {
+    pub fn render(&self, rule: Render) -> Cow<'_, str> {
         let structured = self.structured_value();
         match rule {
             Render::Default if self.is_error => self.joined(false, structured, true),
@@ -145,31 +163,33 @@ impl CallResult {
             Render::Both => self.joined(false, structured, false),
             Render::Content => self.joined(false, None, false),
             Render::Default | Render::Structured => {
-                structured.map_or_else(|| self.joined(false, None, false), compacted)
+                structured.map_or_else(|| self.joined(false, None, false), |value| compacted(value).into())
             }
         }
     }
 
     /// One line a block, and behind them the structured value, unless a text block is that value.
-    fn joined(&self, expand: bool, structured: Option<&[u8]>, once: bool) -> String {
-        let mut out = String::new();
+    fn joined(&self, expand: bool, structured: Option<&[u8]>, once: bool) -> Cow<'_, str> {
+        let mut out = Cow::Borrowed("");
         let mut shown = false;
-        for (index, (start, end)) in self.blocks().into_iter().enumerate() {
-            let kind = content::read(&self.text[start..end]);
-            if index > 0 {
-                out.push('\n');
-            }
+        self.each(|index, kind| {
             let line = content::line(&kind, expand);
             if let (true, false, Some(value), content::Kind::Text(_)) = (once, shown, structured, &kind) {
                 shown = same_value(line.as_bytes(), value);
             }
-            out.push_str(&line);
-        }
+            if index == 0 {
+                out = line;
+            } else {
+                let out = out.to_mut();
+                out.push('\n');
+                out.push_str(&line);
+            }
+        });
         if let Some(value) = structured.filter(|_| !shown) {
             if !out.is_empty() {
-                out.push('\n');
+                out.to_mut().push('\n');
             }
-            out.push_str(&compacted(value));
+            out.to_mut().push_str(&compacted(value));
         }
         out
     }

@@ -1,5 +1,7 @@
 //! Results of calls.
 
+use std::borrow::Cow;
+
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -15,7 +17,7 @@ pub struct CallResult(pub result::CallResult);
 #[pymethods]
 impl CallResult {
     /// The text that a model reads, by a rule's name: `default`, `auto`, `content`, `structured`, `both`.
-    fn render(&self, rule: &str) -> PyResult<String> {
+    fn render(&self, rule: &str) -> PyResult<Cow<'_, str>> {
         let rule = match rule {
             "default" => Render::Default,
             "auto" => Render::Auto,

@@ -5,7 +5,7 @@ fn result(text: &str) -> CallResult {
 }
 
 fn shown(text: &str, rule: Render) -> String {
-    result(text).render(rule)
+    result(text).render(rule).into_owned()
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn d2_d3_auto_shows_the_structured_value_once() {
 fn d9_a_result_without_content_is_read_with_a_warning() {
     let missing = result(r#"{"structuredContent":{"a":1}}"#);
     assert_eq!(
-        (missing.render(Render::Default).as_str(), missing.all_warnings()),
+        (&*missing.render(Render::Default), missing.all_warnings()),
         ("{\"a\":1}", vec!["content is missing".into()])
     );
     assert_eq!(result(r#"{"content":null}"#).all_warnings(), ["content is null"]);
