@@ -2,9 +2,11 @@
 
 use std::ops::Range;
 
+use crate::json::scan::{self, Nothing};
 use crate::json::text::{decode, quote};
 use crate::json::walk::Members;
 use crate::json::write::paste;
+use crate::limits::DEPTH;
 
 /// What reserved members of a `_meta` begin with.
 const RESERVED: &[u8] = b"io.modelcontextprotocol/";
@@ -23,7 +25,7 @@ pub struct Call {
 }
 
 /// Reads the judged params of a `tools/call`, which stand at `start`. `None` for anything that the SDK might see
-/// otherwise: members beside `name`, `arguments` and `_meta`, repeated ones, values of other kinds.
+/// otherwise: members beside `name`, `arguments` and `_meta`, repeated ones, values of other kinds or too deep.
 #[must_use]
 pub fn call(text: &[u8], start: usize) -> Option<Call> {
     let (mut name, mut arguments, mut meta) = (None, None, None);
@@ -35,7 +37,8 @@ pub fn call(text: &[u8], start: usize) -> Option<Call> {
             b"_meta" => &mut meta,
             _ => return None,
         };
-        if slot.replace(start..members.extent().end).is_some() {
+        let span = start..members.extent().end;
+        if !shallow(text, &span) || slot.replace(span).is_some() {
             return None;
         }
     }
@@ -56,6 +59,11 @@ pub fn call(text: &[u8], start: usize) -> Option<Call> {
     };
     read_meta(text, &mut call)?;
     Some(call)
+}
+
+/// Nothing nests deeper than a value may; a short one can't.
+fn shallow(text: &[u8], span: &Range<usize>) -> bool {
+    span.len() < 2 * DEPTH || scan::value(text, span.start, DEPTH, &mut Nothing).is_ok()
 }
 
 fn read_meta(text: &[u8], call: &mut Call) -> Option<()> {
@@ -238,6 +246,22 @@ mod tests {
             "null",
         ] {
             assert_eq!(call(params.as_bytes(), 0), None, "{params}");
+        }
+    }
+
+    #[test]
+    fn a_value_may_nest_as_deep_as_any_and_no_deeper() {
+        let nested = |member: &str, levels: usize| {
+            let (open, close) = ("[".repeat(levels - 1), "]".repeat(levels - 1));
+            call(
+                format!(r#"{{"name":"a","{member}":{{"n":{open}{close}}}}}"#).as_bytes(),
+                0,
+            )
+            .is_some()
+        };
+        for member in ["arguments", "_meta"] {
+            assert!(nested(member, DEPTH));
+            assert!(!nested(member, DEPTH + 1));
         }
     }
 
