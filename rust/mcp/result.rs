@@ -205,7 +205,7 @@ fn same_value(text: &[u8], value: &[u8]) -> bool {
 fn compacted(value: &[u8]) -> String {
     let mut out = Vec::new();
     compact(value, &mut out);
-    String::from_utf8_lossy(&out).into_owned()
+    String::from_utf8(out).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
 #[cfg(test)]
