@@ -11,15 +11,15 @@ from typing import Generic, TypeVar
 import anyio
 
 from toolwire.loops import on_asyncio
-from toolwire.wire.runtime import detached
+from toolwire.wire.runtime import alone, detached
 
-__all__ = ["Overdue", "Owner", "alone"]
+__all__ = ["Overdue", "Owner"]
 
 Entered = TypeVar("Entered")
 _FATAL = (KeyboardInterrupt, SystemExit)
 
 
-class Overdue(Exception):  # noqa: N818 - a deadline has passed, which is nobody's error yet
+class Overdue(Exception):
     """The manager was not entered in time, and has been left."""
 
 
@@ -41,7 +41,7 @@ class Owner(Generic[Entered]):
         """The manager was left."""
         return self._done.is_set()
 
-    async def enter(self, timeout: float | None) -> Entered:  # noqa: ASYNC109 - the limit ends the owner, not the caller
+    async def enter(self, timeout: float | None) -> Entered:
         """Enters. Raises what the manager raised, or Overdue after `timeout` seconds; either way everything is left."""
         self._task = detached(self._own)
         try:
@@ -68,7 +68,7 @@ class Owner(Generic[Entered]):
             await self._done.wait()
         error = self._error
         fatal = error.subgroup(_FATAL) if isinstance(error, BaseExceptionGroup) else error
-        if isinstance(fatal, BaseExceptionGroup) or isinstance(fatal, _FATAL):
+        if isinstance(fatal, (BaseExceptionGroup, *_FATAL)):
             self._error = None
             raise alone(fatal)
 
@@ -92,10 +92,3 @@ class Owner(Generic[Entered]):
         finally:
             self._ready.set()
             self._done.set()
-
-
-def alone(error: BaseException) -> BaseException:
-    """The one exception in a group of one, as deep as it goes: task groups wrap what a person wants to read."""
-    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
-        error = error.exceptions[0]
-    return error
