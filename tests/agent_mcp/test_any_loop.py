@@ -81,14 +81,18 @@ async def test_i7_opened_in_one_task_called_from_a_second_closed_in_a_third() ->
         found.append(await job())
 
     with server() as raw, anyio.fail_after(PATIENCE):
-        jobs: list[Callable[[], Coroutine[Any, Any, Any]]] = [
-            lambda: opened(raw),
-            lambda: found[0][2].invoke(),
-            lambda: Agent(Script(ToolCalls(Call("t"), Call("t", id="2")), Say("x")), tools=[found[0][2]]).generate(
-                "go"
-            ),
-            lambda: found[0][0].__aexit__(None, None, None),
-        ]
+        model = Script(ToolCalls(Call("t"), Call("t", id="2")), Say("x"))
+
+        async def call() -> object:
+            return await found[0][2].invoke()
+
+        async def use() -> object:
+            return await Agent(model, tools=[found[0][2]]).generate("go")
+
+        async def leave() -> object:
+            return await found[0][0].__aexit__(None, None, None)
+
+        jobs: list[Callable[[], Coroutine[Any, Any, Any]]] = [lambda: opened(raw), call, use, leave]
         for job in jobs:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(do, job)
