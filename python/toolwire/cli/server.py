@@ -119,7 +119,7 @@ async def opened(options: ServerOptions) -> AsyncIterator[Opened]:
         yield Opened(connection=connection, tools=tools, connect_time=connected - began, list_time=listed - connected)
 
 
-class Stop(Exception):  # noqa: N818 - it ends a command, which is not always an error
+class Stop(Exception):
     """End the command with a message on stderr and this exit code."""
 
     def __init__(self, code: Exit, message: str) -> None:
@@ -129,8 +129,13 @@ class Stop(Exception):  # noqa: N818 - it ends a command, which is not always an
 
 def run(command: Callable[[], Awaitable[Exit]]) -> NoReturn:
     """Run a command to its end and leave with its exit code; errors become messages, never tracebacks."""
+    leave(lambda: anyio.run(command))
+
+
+def leave(command: Callable[[], Exit]) -> NoReturn:
+    """Do the same for a command that has a part before its event loop."""
     try:
-        code = anyio.run(command)
+        code = command()
     except KeyboardInterrupt:
         code = Exit.INTERRUPTED
     except BaseExceptionGroup as group:
