@@ -1,5 +1,6 @@
-r"""For tests: `RawServer`, a stdio MCP server in its own process that speaks exactly the bytes it is given; and `Script`, a model.
+r"""For tests: `RawServer`, a server that speaks exactly the bytes it is given, and `Script`, a model.
 
+A `RawServer` is a stdio MCP server in its own process.
 What a real server can get wrong is written down as answers, and nothing here corrects it:
 
     tools = listing(b'{"name":"t","inputSchema":{"type":"object"}}')
@@ -146,7 +147,7 @@ class RawServer:
     cut into pieces of that many bytes, one `os.write` each. Each start of the process begins the sequences anew.
     """
 
-    def __init__(  # noqa: PLR0913 - keyword-only settings of one script, each independent of the others
+    def __init__(
         self,
         answers: Mapping[str, Answer | Sequence[Answer]] | None = None,
         *,

@@ -13,8 +13,8 @@ from typing import Any, Literal
 
 from toolwire import _core
 from toolwire.contract.output import ToolOutput
-from toolwire.contract.remote_output import RemoteOutput
 from toolwire.contract.parts import Part, TextPart
+from toolwire.contract.remote_output import RemoteOutput
 
 __all__ = [
     "Message",
