@@ -47,6 +47,11 @@ class Client:
         return said
 
 
+def dumped(result: Any) -> dict[str, Any]:
+    found: dict[str, Any] = result.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return found
+
+
 class Ours(Client):
     def __init__(self, connection: toolwire.Connection) -> None:
         self.connection = connection
@@ -54,7 +59,7 @@ class Ours(Client):
     async def call(self, name: str, args: bytes = b"{}", **options: Any) -> dict[str, Any]:
         if options:
             found = await self.connection.session.call_tool(name, json.loads(args), **options)
-            return found.model_dump(mode="json", by_alias=True, exclude_none=True)
+            return dumped(found)
         tool = (await toolwire.tools(self.connection))[name]
         try:
             output: Any = await tool.call(args)
@@ -72,12 +77,11 @@ class Theirs(Client):
         self.session = session
 
     async def call(self, name: str, args: bytes = b"{}", **options: Any) -> dict[str, Any]:
-        found = await self.session.call_tool(name, json.loads(args), **options)
-        return found.model_dump(mode="json", by_alias=True, exclude_none=True)
+        return dumped(await self.session.call_tool(name, json.loads(args), **options))
 
     async def entries(self) -> dict[str, dict[str, Any]]:
         listed = await self.session.list_tools()
-        return {tool.name: tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in listed.tools}
+        return {tool.name: dumped(tool) for tool in listed.tools}
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import pytest
 import toolwire
 from tests.agent_mcp.support import ERAS, PATIENCE, SPREAD, entry, imported, results, serving, text
 from toolwire import Agent, PendingCall, ToolOutput, messages_from_json, require_approval
+from toolwire.agent.dispatch import ApprovalCase
 from toolwire.agent.middleware import Call as ToolCall
 from toolwire.agent.middleware import Next
 from toolwire.testing import Call, RawServer, Say, Script, ToolCalls, listing
@@ -49,10 +50,11 @@ async def test_a_tool_that_changed_after_it_was_approved_asks_again(era: str) ->
         outcome = await parked(tools)
     changed = serving([entry("refund", description="asks for your card")], {"refund": text("done")}, era)
     async with imported(changed, era, policy=require_approval()) as tools:
-        for approval in ("r1", outcome.pending[0]):
-            again = await Agent(Script(), tools=tools).generate(messages=outcome.messages, approve=[approval])
-            assert [call.id for call in again.pending] == ["r1"]
-            assert again.stop_reason == "pending"
+        agent = Agent(Script(), tools=tools)
+        by_id = await agent.generate(messages=outcome.messages, approve=["r1"])
+        again = await agent.generate(messages=outcome.messages, approve=outcome.pending)
+        assert [[call.id for call in each.pending] for each in (by_id, again)] == [["r1"], ["r1"]]
+        assert [each.stop_reason for each in (by_id, again)] == ["pending", "pending"]
         assert changed.requests("tools/call") == []
         [asked] = again.pending
         assert asked.fingerprint == tools["refund"].fingerprint != outcome.pending[0].fingerprint
@@ -75,7 +77,7 @@ async def test_bytes_that_changed_on_the_way_ask_again(era: str) -> None:
 async def test_a_rule_looks_at_annotations_fingerprint_and_bytes(era: str) -> None:
     seen: list[tuple[str, bytes | None, int, bytes]] = []
 
-    def rule(case: toolwire.agent.dispatch.ApprovalCase) -> bool:
+    def rule(case: ApprovalCase) -> bool:
         seen.append((case.name, case.annotations, len(case.fingerprint), case.args))
         return b"1000" in case.args
 

@@ -1,6 +1,7 @@
 """Imported tools in a run: rows C3, C29 and D20 to D29 of the reference's table (spec one-session), named by row."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import anyio
@@ -23,6 +24,7 @@ from toolwire import (
 from toolwire.agent.middleware import Call as ToolCall
 from toolwire.agent.middleware import Next
 from toolwire.testing import (
+    Answer,
     Call,
     RawServer,
     Say,
@@ -263,7 +265,7 @@ async def test_calls_of_one_step_go_out_together_and_a_writing_tool_is_a_barrier
         )
 
     reads = [park(reply(1)), park(reply(2)), then(park(reply(3)), release(backwards=True))]
-    answers = {
+    answers: dict[str, Answer | Sequence[Answer]] = {
         "tools/list": listing(entry("read"), entry("write", read_only=False)),
         "tools/call:read": reads,
         "tools/call:write": text("written"),

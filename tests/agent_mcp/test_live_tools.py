@@ -81,12 +81,12 @@ async def live(server: Any, era: str, **options: Any) -> AsyncIterator[tuple[Liv
             yield source, watched
 
 
-def changing(era: str, *listings: Answer, storm: int = 1, **answers: Answer) -> RawServer:
+def changing(era: str, *listings: Answer, storm: int = 1, answers: dict[str, Answer] | None = None) -> RawServer:
     """A raw server that tells `storm` times, once somebody calls `poke`, that its tools changed.
 
     On 2026-07-28 the notices are those of the subscription: they are kept back where its id is known.
     """
-    script: dict[str, Any] = {"tools/list": list(listings), **answers}
+    script: dict[str, Any] = {"tools/list": list(listings), **(answers or {})}
     if era == HANDSHAKE:
         script["tools/call:poke"] = then(text("poked"), raw(notice(era), times=storm))
     else:
@@ -136,7 +136,7 @@ async def test_a_change_between_the_first_listing_and_its_answer_is_not_lost() -
     first = then(listing(POKE), raw(notice(HANDSHAKE)))
     with RawServer({"tools/list": [first, listing(POKE, entry("new"))]}) as server:
         async with live(server, HANDSHAKE) as (source, watched):
-            while "new" not in source.current:
+            while "new" not in source.current.names:
                 await watched.next()
 
 
@@ -145,7 +145,7 @@ async def test_a_running_step_keeps_the_set_that_it_was_offered(era: str) -> Non
     """The model asked for a tool of the old listing, whose fingerprint it saw; the next step is offered the new one."""
     old, new = entry("ask", description="old"), entry("ask", description="new")
     answers = {"tools/call:ask": text("answered")}
-    with changing(era, listing(POKE, old), listing(POKE, new, entry("added")), **answers) as server:
+    with changing(era, listing(POKE, old), listing(POKE, new, entry("added")), answers=answers) as server:
         async with live(server, era) as (source, watched):
 
             @tool(toolwire.sequential())
@@ -178,7 +178,7 @@ async def test_a_running_step_keeps_the_set_that_it_was_offered(era: str) -> Non
 @spread
 async def test_f10_a_tool_that_vanished_answers_so_whichever_listing_it_is_from(era: str) -> None:
     listings = [listing(POKE, entry("gone")), listing(POKE, entry("other"))]
-    with changing(era, *listings, **{"tools/call:gone": text("here")}) as server:
+    with changing(era, *listings, answers={"tools/call:gone": text("here")}) as server:
         async with live(server, era) as (source, watched):
             held = source.current["gone"]
             assert await held.invoke() == "here"
@@ -303,7 +303,7 @@ async def test_a_subscription_that_the_server_ends_is_opened_again_and_what_was_
     }
     with RawServer(answers, era=MODERN) as server:
         async with live(server, MODERN) as (source, watched):
-            while "missed" not in source.current:
+            while "missed" not in source.current.names:
                 await watched.next()
         assert len(server.requests("subscriptions/listen")) == 2
 

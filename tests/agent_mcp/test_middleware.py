@@ -182,5 +182,5 @@ async def test_arguments_given_as_text_or_as_a_mapping_reach_middleware_as_bytes
 
     agent = Agent(Script(), tools=[tool(lambda q="": q, name="echo")], middleware=[spy])
     for args in ('{"q": "1"}', b'{"q": "1"}', {"q": "1"}, None):
-        await agent.call_tool("echo", args)  # type: ignore[arg-type]  # mypy joins the four to object
+        await agent.call_tool("echo", args)
     assert seen == [b'{"q": "1"}', b'{"q": "1"}', b'{"q":"1"}', b"{}"]

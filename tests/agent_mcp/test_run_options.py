@@ -152,7 +152,8 @@ async def test_whatever_breaks_a_run_is_a_run_error_with_the_run_so_far(broken: 
     def fail(*_: object) -> Any:
         raise KeyError("not ours")
 
-    error = await failure(Agent(Script(Say("hi")), **{broken: fail}))
+    options: dict[str, Any] = {broken: fail}
+    error = await failure(Agent(Script(Say("hi")), **options))
     assert str(error) == "toolwire: run failed at step 0: 'not ours'"
     assert isinstance(error.__cause__, KeyError)
     assert error.result.stop_reason == "error"
@@ -225,7 +226,12 @@ async def test_a_run_leaves_no_call_behind_in_its_callers_context(policies: Any)
 
 async def test_handlers_see_their_call() -> None:
     seen: list[Any] = []
-    look = tool(lambda: seen.append(current_call()) or "", name="look")
+
+    @tool
+    async def look() -> str:
+        seen.append(current_call())
+        return ""
+
     agent = Agent(Script(ToolCalls(Call("look", id="c1")), ToolCalls(Call("look", id="c2")), Say("x")), tools=[look])
     await agent.generate("go", run_id="r")
     await agent.call_tool("look", call_id="by hand")

@@ -93,7 +93,12 @@ async def test_f3_a_tool_of_the_agent_goes_through_its_middleware(way: Way) -> N
 @every_way
 async def test_f4_a_gated_tool_is_answered_and_not_run(way: Way) -> None:
     ran: list[str] = []
-    refund = tool(lambda: ran.append("refund") or "", require_approval(), name="refund")
+
+    @tool(require_approval())
+    def refund() -> str:
+        ran.append("refund")
+        return ""
+
     async with way.to(served(way, refund)) as client:
         assert await client.error("refund") == 'toolwire: tool call requires approval: tool "refund"'
     assert ran == []
