@@ -18,7 +18,6 @@ from toolwire import (
     ToolError,
     ToolFailure,
     ToolImportError,
-    ToolOutput,
     ToolReturnedError,
     ToolwireError,
     _core,

@@ -8,9 +8,9 @@ import pytest
 
 from toolwire import Tool, ToolFailure, ToolOutput, _core
 from toolwire.contract.policies import Settings
+from toolwire.contract.remote_output import RemoteOutput
 from toolwire.contract.tool_object import Arguments
 from toolwire.errors import InvalidToolInput
-from toolwire.contract.remote_output import RemoteOutput
 
 ENTRY = (
     b'{"name":"find","title":"Find","description":"finds","inputSchema":{"type":"object","x":1.50},'

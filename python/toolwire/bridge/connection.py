@@ -71,8 +71,9 @@ class connect:  # noqa: N801 - the design's name: used as a function, it is the 
 
     `target` is an argv list, the SDK's StdioServerParameters, a URL, an SDK server, or a wire. `env` is merged over the
     variables that the SDK inherits by default; `errlog` gets the server's stderr as it comes. The limits are seconds,
-    bytes and counts; `input_rounds` advertises forms, so that a discovered tool may ask something (see `toolwire.wire.limits`); `None` lifts a deadline. Every other keyword is `mcp.Client`'s, by the
-    same name (`mode`, `sampling_callback`, `elicitation_callback`, `list_roots_callback`, …).
+    bytes and counts (see `toolwire.wire.limits`); `None` lifts a deadline. `input_rounds` advertises forms, so that a
+    discovered tool may ask something. Every other keyword is `mcp.Client`'s, by the same name (`mode`,
+    `sampling_callback`, `elicitation_callback`, `list_roots_callback`, …).
 
     Raises ConnectError, which says whose fault it is and shows what the server printed.
     """
@@ -192,4 +193,5 @@ def _text(error: Exception) -> str:
 
 async def _outside_of_a_round(context: Any, params: Any) -> ElicitResult:
     """Advertises forms without a person behind it: what is asked outside of a call's own round is declined."""
+    del context, params
     return ElicitResult(action="decline")

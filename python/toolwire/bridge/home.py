@@ -43,7 +43,7 @@ class Home:
         """The caller runs in that loop."""
         if self.loop is not None:
             # Asked at every call, so without an exception where no loop runs.
-            return asyncio._get_running_loop() is self.loop
+            return asyncio._get_running_loop() is self.loop  # noqa: SLF001 - public for who implements a loop
         return self._token is not None and self._token.native_token is loop_here()
 
     async def visit(self, job: Job[Result]) -> Result:

@@ -36,8 +36,8 @@ async def tools(
     """The tools of a connected session, with the server's own schema bytes.
 
     `prefix` is put before every name, never on the wire. `policy` applies to each tool after the import's own:
-    `origin("mcp")`, and `sequential()` unless the tool says `readOnlyHint`. `any_root` keeps a tool whose input schema's
-    root is not `"type": "object"`, with a warning. A bad entry is skipped and reported on `.skipped`.
+    `origin("mcp")`, and `sequential()` unless the tool says `readOnlyHint`. `any_root` keeps a tool whose input
+    schema's root is not `"type": "object"`, with a warning. A bad entry is skipped and reported on `.skipped`.
 
     On a session that does not run on a wire the SDK has decoded everything before toolwire sees it: floats are spelled
     as Python spells them, and escapes and white space are gone; one bad entry still costs one tool.

@@ -58,7 +58,8 @@ def same_json(left: Any, right: Any) -> bool:
 def _with_exact_entries(result: dict[str, Any], exact: dict[str, tuple[Any, bytes]]) -> bytes:
     entries = []
     for entry in result["tools"]:
-        expected, raw = exact.get(entry.get("name"), (None, b"")) if isinstance(entry, dict) else (None, b"")
+        name = entry.get("name") if isinstance(entry, dict) else None
+        expected, raw = exact.get(name, (None, b"")) if isinstance(name, str) else (None, b"")
         entries.append(raw if raw and same_json(entry, expected) else to_json(entry))
     rest = to_json({name: value for name, value in result.items() if name != "tools"})
     comma = b"," if rest != b"{}" else b""

@@ -114,13 +114,15 @@ SERVED_AT_ONCE: Final = 1_000
 """Requests of one client that run at once; more wait. Handlers hold files and connections of their own."""
 
 QUEUED_BYTES: Final = 64 * 1024 * 1024
-"""Bytes of one client's waiting requests, and of answers that it does not read: above, requests are refused and reading stops."""
+"""Bytes of one client's waiting requests, and of answers that it does not read. Above, requests are refused and
+reading stops."""
 
 QUEUED_OVERHEAD: Final = 1_024
 """What a waiting request counts beside its bytes: the objects that hold it."""
 
 LEAVE_TIMEOUT: Final = 1.0
-"""At the end of a session: for cancelled handlers to clean up. With `FLUSH_TIMEOUT` it stays under SIGTERM's three seconds."""
+"""At the end of a session: for cancelled handlers to clean up. With `FLUSH_TIMEOUT` it stays under SIGTERM's
+three seconds."""
 
 KNOWN_ENVELOPES: Final = 64
 """Envelopes of one client that express calls may carry: a client has one, a gateway a handful."""

@@ -33,15 +33,20 @@ class MemoryChannel:
 
     def write(self, line: bytes, /, *, now: bool = False) -> None:
         """Sends to the other end."""
+        del now
         if not self._ended:
-            self.other._arrived.append(line)
-            self.other._schedule()
+            self.other.hear(line)
 
     def pause(self) -> None:
         """The other end never waits for this one: there is nothing to hold back."""
 
     def resume(self) -> None:
         """See `pause`."""
+
+    def hear(self, line: bytes) -> None:
+        """The other end has sent this; the listener gets it in the loop's next round."""
+        self._arrived.append(line)
+        self._schedule()
 
     def _schedule(self) -> None:
         if not self._scheduled and self._listener is not None and self._arrived:
@@ -55,7 +60,8 @@ class MemoryChannel:
             self._arrived.clear()
             self._listener.received(chunk)
 
-    def _hang_up(self) -> None:
+    def hear_end(self) -> None:
+        """The other end is gone: what it sent before is delivered first."""
         self._deliver()
         if not self._ended:
             self._ended = True
@@ -66,7 +72,7 @@ class MemoryChannel:
         """Hangs up: the other end hears that this one is gone."""
         if not self._ended:
             self._ended = True
-            self._runtime.soon(self.other._hang_up)
+            self._runtime.soon(self.other.hear_end)
 
 
 def memory_pair(runtime: Runtime) -> tuple[MemoryChannel, MemoryChannel]:
