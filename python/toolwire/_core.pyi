@@ -1,7 +1,7 @@
 """The Rust core: exact JSON text, framing and JSON-RPC, the shapes of MCP."""
 
 from collections.abc import Sequence
-from typing import Final, final
+from typing import Final, TypeAlias, final
 
 __all__ = [
     "EXPRESS_ID",
@@ -36,7 +36,7 @@ __all__ = [
     "validate",
 ]
 
-_Text = bytes | str | bytearray | memoryview
+_Text: TypeAlias = bytes | str | bytearray | memoryview
 
 EXPRESS_ID: Final[int]
 LINE_LIMIT: Final[int]

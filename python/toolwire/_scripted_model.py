@@ -1,8 +1,8 @@
 """A model that plays a script, for tests: one turn per model call, every request recorded (spec one-session 2.12).
 
-    model = Script(ToolCalls(Call("echo", b'{"text":"hi"}')), Say("All done."))
-    result = await Agent(model, tools=[echo]).generate("go")
-    assert model.last_request().tool_names == ["echo"]
+model = Script(ToolCalls(Call("echo", b'{"text":"hi"}')), Say("All done."))
+result = await Agent(model, tools=[echo]).generate("go")
+assert model.last_request().tool_names == ["echo"]
 """
 
 from __future__ import annotations
@@ -76,7 +76,9 @@ def Think(thought: str, text: str = "") -> Turn:  # noqa: N802 - as above
 def ToolCalls(*calls: Call) -> Turn:  # noqa: N802 - as above
     """Asks for calls."""
     events = tuple(
-        CallEvent(call.id or f"call_{index}", call.name, call.args.encode() if isinstance(call.args, str) else call.args)
+        CallEvent(
+            call.id or f"call_{index}", call.name, call.args.encode() if isinstance(call.args, str) else call.args
+        )
         for index, call in enumerate(calls, 1)
     )
     return Turn(events, reason="tool_calls")
@@ -168,7 +170,11 @@ def golden(path: str | Path, content: bytes | str, *, update: bool = False) -> N
     expected = path.read_bytes()
     if expected != content:
         line = next(
-            (number for number, (old, new) in enumerate(zip(expected.splitlines(), content.splitlines(), strict=False), 1) if old != new),
+            (
+                number
+                for number, (old, new) in enumerate(zip(expected.splitlines(), content.splitlines(), strict=False), 1)
+                if old != new
+            ),
             min(len(expected.splitlines()), len(content.splitlines())) + 1,
         )
         raise AssertionError(f"{path} differs from line {line} on: rewrite it with update=True if that is right")

@@ -146,7 +146,7 @@ class RawServer:
     cut into pieces of that many bytes, one `os.write` each. Each start of the process begins the sequences anew.
     """
 
-    def __init__(  # noqa: PLR0913 - keyword-only settings of one script, each independent of the others
+    def __init__(
         self,
         answers: Mapping[str, Answer | Sequence[Answer]] | None = None,
         *,

@@ -67,9 +67,13 @@ async def discover(
     asked = list(sources or ())
     for index, source in enumerate(asked):
         if source.session is None:
-            raise DiscoveryError(f"mcp: tool source {index} {quoted(source.name)}: mcp: session must not be nil") from NilSessionError()
+            raise DiscoveryError(
+                f"mcp: tool source {index} {quoted(source.name)}: mcp: session must not be nil"
+            ) from NilSessionError()
     listed = await _list_all(asked)
-    found = _Discovery(public_name, effect, request_meta, concurrency, on_bad_tool == "skip", compile == "eager", policy)
+    found = _Discovery(
+        public_name, effect, request_meta, concurrency, on_bad_tool == "skip", compile == "eager", policy
+    )
     for source, outcome in zip(asked, listed, strict=True):
         if isinstance(outcome, Exception):
             error = DiscoveryError(f"mcp: list tools from source {quoted(source.name)}: {outcome}")
@@ -149,14 +153,18 @@ class _Discovery:
         if name in self._names:
             raise DiscoveryError(f"mcp: duplicate tool name {quoted(name)} after public naming")
         self._names.add(name)
-        effect = Effect.UNKNOWN if self._effect is None else self._effect(source.name, remote, copy.deepcopy(annotations))
+        effect = (
+            Effect.UNKNOWN if self._effect is None else self._effect(source.name, remote, copy.deepcopy(annotations))
+        )
         caller = DiscoveredCaller(
             origin,
             source=source.name,
             remote=remote,
             effect=effect,
             request_meta=self._request_meta,
-            concurrency=None if self._concurrency is None else partial(_isolated, self._concurrency, source.name, remote, annotations),
+            concurrency=None
+            if self._concurrency is None
+            else partial(_isolated, self._concurrency, source.name, remote, annotations),
             output_validator=output_validator,
             binding_id=secrets.token_hex(16),
         )

@@ -19,7 +19,7 @@ Entered = TypeVar("Entered")
 _FATAL = (KeyboardInterrupt, SystemExit)
 
 
-class Overdue(Exception):  # noqa: N818 - a deadline has passed, which is nobody's error yet
+class Overdue(Exception):
     """The manager was not entered in time, and has been left."""
 
 
@@ -41,7 +41,7 @@ class Owner(Generic[Entered]):
         """The manager was left."""
         return self._done.is_set()
 
-    async def enter(self, timeout: float | None) -> Entered:  # noqa: ASYNC109 - the limit ends the owner, not the caller
+    async def enter(self, timeout: float | None) -> Entered:
         """Enters. Raises what the manager raised, or Overdue after `timeout` seconds; either way everything is left."""
         self._task = detached(self._own)
         try:

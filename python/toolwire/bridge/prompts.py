@@ -33,7 +33,7 @@ def prompt_messages_to_chat(messages: Sequence[Any] | bytes | None) -> list[Mess
             (block,) = _core.read_result(wrapped).blocks()
             part = part_of(block)
         except ContentError as error:
-            raise ToolwireError(f"mcp: prompt message {index}: {error}") from error
+            raise type(error)(f"mcp: prompt message {index}: {error}") from error
         if part is not None:
             chat.append(Message(role, [part]))
     return chat
@@ -84,7 +84,9 @@ class Prompts:
         result = await self._source.ask("prompts/get", params)
         return prompt_messages_to_chat(_core.members(result).get("messages", b"[]"))
 
-    async def complete(self, name: str, argument: str, value: str, context: Mapping[str, str] | None = None) -> list[str]:
+    async def complete(
+        self, name: str, argument: str, value: str, context: Mapping[str, str] | None = None
+    ) -> list[str]:
         """What the server suggests for a prompt's argument. Raises RemoteCallError."""
         params: dict[str, Any] = {
             "ref": {"type": "ref/prompt", "name": name},

@@ -29,7 +29,7 @@ app.command("check")(check_server)
 app.command("demo")(show_demo)
 
 
-def _version(asked: bool) -> None:  # noqa: FBT001 - the signature that typer calls
+def _version(asked: bool) -> None:
     if asked:
         sys.stdout.write(f"toolwire {version('toolwire')}\n")
         raise typer.Exit

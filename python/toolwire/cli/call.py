@@ -24,7 +24,7 @@ from toolwire.cli.server import (
 from toolwire.cli.terminal import say, write, write_bytes
 
 
-def call_tool(  # noqa: PLR0913 - typer reads the command line's options from the signature
+def call_tool(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The tool, with the prefix if one is set.")],
     arguments: Annotated[
         str, typer.Argument(metavar="JSON", help="Its arguments: one JSON object, sent as it stands; - reads stdin.")

@@ -22,7 +22,7 @@ from toolwire.cli.server import (
 from toolwire.cli.terminal import console, one_line, say, write_bytes
 
 
-def list_tools(  # noqa: PLR0913 - typer reads the command line's options from the signature
+def list_tools(
     command: CommandArgument,
     *,
     as_json: Annotated[
@@ -92,7 +92,7 @@ def hints(annotations: bytes | None) -> str:
     return ", ".join(text for name, text in names.items() if isinstance(said, dict) and said.get(name) is True)
 
 
-def decoded(raw: bytes) -> Any:  # noqa: ANN401 - any JSON value
+def decoded(raw: bytes) -> Any:
     """Decode JSON to look into it. Numbers stay text: a 5,000-digit integer is no reason to fail here."""
     try:
         return json.loads(raw.decode("utf-8", "replace"), parse_int=str, parse_float=str, parse_constant=str)

@@ -119,7 +119,7 @@ async def opened(options: ServerOptions) -> AsyncIterator[Opened]:
         yield Opened(connection=connection, tools=tools, connect_time=connected - began, list_time=listed - connected)
 
 
-class Stop(Exception):  # noqa: N818 - it ends a command, which is not always an error
+class Stop(Exception):
     """End the command with a message on stderr and this exit code."""
 
     def __init__(self, code: Exit, message: str) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from urllib.parse import quote as percent
 
 from toolwire import _core
-from toolwire.contract.content_in import CONTENT, CORE
+from toolwire.contract.content_in import CONTENT, CORE, CORE_BEFORE
 from toolwire.contract.content_values import check_mime, check_part, check_uri, citations_json, main_type
 from toolwire.contract.parts import MediaPart, Part, TextPart
 from toolwire.errors import ContentError, MediaReferenceError, quoted
@@ -28,7 +28,7 @@ def block_of(part: Part) -> bytes:
         raise MediaReferenceError
     envelope = _envelope(part)
     kind = _kind(part, envelope)
-    if isinstance(part, MediaPart) and part.data is None and part.uri is None:
+    if isinstance(part, MediaPart) and part.bytes_size is None and part.uri is None:
         raise ContentError("toolwire: invalid source: it is neither bytes nor a URI")
     check_part(part)
     meta = _meta(part, envelope, link=kind == "resource_link")
@@ -52,10 +52,7 @@ def _envelope(part: Part) -> dict[str, bytes]:
     raw = part.metadata.get(CONTENT)
     if raw is None:
         return {}
-    try:
-        envelope: dict[str, bytes] = dict(_core.members(raw))
-    except ValueError as error:
-        raise ContentError(f"mcp: decode content metadata: {error.args[0]}") from None
+    envelope = _decoded(raw)
     unknown = envelope.keys() - _MEMBERS
     if unknown:
         raise ContentError(f"mcp: decode content metadata: unknown member {min(unknown)!r}")
@@ -68,8 +65,8 @@ def _kind(part: Part, envelope: Mapping[str, bytes]) -> str:
     """What the block will be, and whether the part can be it. Raises ContentError."""
     if not envelope:
         if isinstance(part, TextPart):
-            return "text"
-        if part.uri is not None and part.data is None:
+            return "resource" if part.block == "resource" and part.uri else "text"
+        if part.uri is not None and part.bytes_size is None:
             return "resource_link"
         if part.mime_type:
             check_mime(part.mime_type)
@@ -84,13 +81,15 @@ def _kind(part: Part, envelope: Mapping[str, bytes]) -> str:
     is_text = isinstance(part, TextPart)
     fits = kind == "resource" or (kind == "text") == is_text
     if not fits or kind not in ("text", "image", "audio", "resource_link", "resource"):
-        raise ContentError(f"mcp: content kind {quoted(str(kind))} does not match Core part {quoted('text' if is_text else 'media')}")
+        raise ContentError(
+            f"mcp: content kind {quoted(str(kind))} does not match Core part {quoted('text' if is_text else 'media')}"
+        )
     return str(kind)
 
 
 def _meta(part: Part, envelope: Mapping[str, bytes], *, link: bool) -> dict[str, bytes]:
-    meta: dict[str, bytes] = dict(_core.members(envelope["_meta"])) if "_meta" in envelope else {}
-    if CORE in meta:
+    meta = _decoded(envelope["_meta"]) if "_meta" in envelope else {}
+    if CORE in meta or CORE_BEFORE in meta:
         raise ContentError("mcp: content metadata uses the reserved Core metadata key")
     core: dict[str, bytes] = {}
     own = {name: value for name, value in part.metadata.items() if name != CONTENT}
@@ -127,7 +126,7 @@ def _medium(part: Part) -> dict[str, bytes]:
 
 def _link(part: Part, envelope: Mapping[str, bytes]) -> dict[str, bytes]:
     assert isinstance(part, MediaPart)
-    if part.uri is None or part.data is not None:
+    if part.uri is None or part.bytes_size is not None:
         raise ContentError('toolwire: invalid source: source kind is "bytes", not "uri"')
     check_uri(part.uri)
     fields = {"uri": _core.quote(part.uri), "name": _core.quote(part.name or "")}
@@ -141,7 +140,11 @@ def _link(part: Part, envelope: Mapping[str, bytes]) -> dict[str, bytes]:
 def _resource(part: Part, envelope: Mapping[str, bytes]) -> bytes:
     kept = _kept_resource(envelope)
     if isinstance(part, TextPart):
-        fields = {name: kept[name] for name in ("uri", "mimeType") if name in kept}
+        fields = {"uri": kept.get("uri", _core.quote(part.uri or OUTPUT_URI))}
+        if "mimeType" in kept:
+            fields["mimeType"] = kept["mimeType"]
+        elif part.mime_type and not envelope:
+            fields["mimeType"] = _core.quote(part.mime_type)
         fields["text"] = _core.quote(part.text)
     else:
         if "mimeType" in kept and json.loads(kept["mimeType"]):
@@ -149,7 +152,7 @@ def _resource(part: Part, envelope: Mapping[str, bytes]) -> bytes:
         data = part.data
         if data is None:
             raise ContentError("mcp: resource metadata duplicates a Core media field")
-        uri = OUTPUT_URI + percent(part.name or "", safe="-_.~$&+=:@")
+        uri = part.uri or OUTPUT_URI + percent(part.name or "", safe="-_.~$&+=:@")
         fields = {"uri": kept.get("uri", _core.quote(uri))}
         if part.mime_type:
             fields["mimeType"] = _core.quote(part.mime_type)
@@ -162,14 +165,21 @@ def _resource(part: Part, envelope: Mapping[str, bytes]) -> bytes:
 def _kept_resource(envelope: Mapping[str, bytes]) -> dict[str, bytes]:
     if "resource" not in envelope:
         return {}
-    try:
-        kept: dict[str, bytes] = dict(_core.members(envelope["resource"]))
-    except ValueError as error:
-        raise ContentError(f"mcp: decode content metadata: {error.args[0]}") from None
+    kept = _decoded(envelope["resource"])
     unknown = kept.keys() - _RESOURCE_MEMBERS
     if unknown:
         raise ContentError(f"mcp: decode content metadata: unknown member {min(unknown)!r}")
     return kept
+
+
+def _decoded(raw: bytes) -> dict[str, bytes]:
+    try:
+        found: dict[str, bytes] = dict(_core.members(raw))
+    except ValueError as error:
+        raise ContentError(f"mcp: decode content metadata: {error.args[0]}") from None
+    if raw.lstrip()[:1] != b"{":
+        raise ContentError("mcp: decode content metadata: it is no object")
+    return found
 
 
 def _object(members: Mapping[str, bytes]) -> bytes:

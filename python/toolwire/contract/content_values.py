@@ -46,7 +46,7 @@ def check_part(part: Part) -> None:
     """Raises ContentError for a part that is none."""
     if isinstance(part, TextPart):
         if not part.text:
-            raise ContentError("toolwire: invalid part: kind \"text\" requires non-empty text")
+            raise ContentError('toolwire: invalid part: kind "text" requires non-empty text')
         for citation in part.citations:
             _check_citation(citation)
         return
@@ -54,10 +54,10 @@ def check_part(part: Part) -> None:
         raise ContentError(f"toolwire: invalid tool output: unsupported content kind {quoted(type(part).__name__)}")
     if part.reference is not None:
         raise MediaReferenceError
-    data = part.data
-    if (data is None) == (part.uri is None or part.block == "resource"):
+    size = part.bytes_size
+    if (size is None) == (part.uri is None or part.block == "resource"):
         raise ContentError("toolwire: invalid source: exactly one of bytes, URI and reference is needed")
-    if data is not None and not data:
+    if size == 0:
         raise ContentError('toolwire: invalid source: kind "bytes" requires non-empty bytes and no URI or reference')
     if part.mime_type:
         check_mime(part.mime_type)
@@ -77,6 +77,8 @@ def citation_of(raw: bytes) -> Citation:
         if not value.keys() <= {"source", "title", "quote"} or not source.keys() <= {"kind", "value"}:
             raise ValueError("unknown member")
         citation = Citation(source["kind"], source["value"], value.get("title", ""), value.get("quote", ""))
+        if not all(isinstance(text, str) for text in (citation.kind, citation.value, citation.title, citation.quote)):
+            raise ValueError("a member is no string")
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ContentError(f"mcp: decode Core content metadata: citation: {error}") from None
     return citation

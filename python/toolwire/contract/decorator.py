@@ -13,9 +13,18 @@ __all__ = ["tool"]
 
 
 @overload
-def tool(function: Callable[..., Any], /, *policies: Policy, name: str | None = ..., description: str | None = ..., title: str | None = ...) -> Tool: ...
+def tool(
+    function: Callable[..., Any],
+    /,
+    *policies: Policy,
+    name: str | None = ...,
+    description: str | None = ...,
+    title: str | None = ...,
+) -> Tool: ...
 @overload
-def tool(*policies: Policy, name: str | None = ..., description: str | None = ..., title: str | None = ...) -> Callable[[Callable[..., Any]], Tool]: ...
+def tool(
+    *policies: Policy, name: str | None = ..., description: str | None = ..., title: str | None = ...
+) -> Callable[[Callable[..., Any]], Tool]: ...
 def tool(
     *arguments: Any, name: str | None = None, description: str | None = None, title: str | None = None
 ) -> Tool | Callable[[Callable[..., Any]], Tool]:

@@ -34,7 +34,7 @@ class InputAnswerError(ToolwireError):
     """An answer that the request's schema does not admit; the request can still be answered."""
 
 
-class InputRequest(Exception):  # noqa: N818 - control flow: the call waits for an answer, it has not failed
+class InputRequest(Exception):
     """The tool asks something. `prompt` and `response_schema` are JSON bytes for whoever answers, `state` is opaque."""
 
     def __init__(self, prompt: bytes, response_schema: bytes, state: bytes, invocation: Invocation) -> None:

@@ -13,7 +13,15 @@ from typing import Any
 from toolwire import _core
 from toolwire.errors import ToolwireError, quoted
 
-__all__ = ["Contract", "InputRejected", "InputValidationDefect", "InvalidInvocation", "InvalidTool", "Invocation", "checked_definition"]
+__all__ = [
+    "Contract",
+    "InputRejected",
+    "InputValidationDefect",
+    "InvalidInvocation",
+    "InvalidTool",
+    "Invocation",
+    "checked_definition",
+]
 
 MAX_NAME = 1024
 """Bytes of a definition's name: public names are two escaped path segments, so a provider's 64 would be too few."""
@@ -60,7 +68,11 @@ def checked_definition(name: str, schema: bytes | None) -> None:
     try:
         _core.parse_schema(schema)
     except _core.JsonError as error:
-        word = "input schema type must be \"object\"" if "top-level type" in error.args[0] else "input schema must be a JSON object"
+        word = (
+            'input schema type must be "object"'
+            if "top-level type" in error.args[0]
+            else "input schema must be a JSON object"
+        )
         raise ToolwireError(base + word) from None
 
 
@@ -87,7 +99,9 @@ class Contract:
             try:
                 self._compiled = _core.Validator(self.input_schema)
             except ValueError as error:
-                raise InvalidTool(f"toolwire: invalid tool: input schema: tool {quoted(self.name)}: {error.args[0]}") from None
+                raise InvalidTool(
+                    f"toolwire: invalid tool: input schema: tool {quoted(self.name)}: {error.args[0]}"
+                ) from None
         return self._compiled
 
     def prepare(self, args: Any, *, call_id: str, name: str | None = None) -> Invocation:

@@ -35,7 +35,7 @@ from toolwire.contract.signature import (
     unusable,
 )
 from toolwire.contract.tool_object import Tool, refused_input
-from toolwire.errors import SchemaError, ToolError, ToolFailure, quoted
+from toolwire.errors import SchemaError, ToolError, UnexpectedFailure, quoted
 
 __all__ = ["FunctionCaller", "LocalDefinition", "RawCaller", "from_function", "raw_tool", "text_of"]
 
@@ -93,7 +93,7 @@ async def run_handler(function: Callable[..., Any], is_async: bool, /, *args: An
     except ToolError:
         raise
     except Exception as error:  # noqa: BLE001 - a handler may raise anything, and to a model it is one failed call
-        raise ToolFailure(text_of(error), cause=error) from None
+        raise UnexpectedFailure(text_of(error), cause=error) from None
 
 
 def text_of(error: BaseException) -> str:
@@ -164,7 +164,7 @@ class FunctionCaller:
         try:
             named = decode(self.signature, arguments)
         except Exception as error:  # noqa: BLE001 - a validator of the user's may raise what pydantic does not expect
-            raise ToolFailure(text_of(error), cause=error) from None
+            raise UnexpectedFailure(text_of(error), cause=error) from None
         if isinstance(named, str):
             raise refused_input(tool.name, named)
         return named
@@ -224,7 +224,7 @@ def output_of(name: str, value: Any, as_json: bool) -> ToolOutput:
     try:
         text = encode(name, value)
     except EncodeError as error:
-        raise ToolFailure(str(error), cause=error) from None
+        raise UnexpectedFailure(str(error), cause=error) from None
     return LocalOutput(text.decode(), structured=text if as_json else None)
 
 
@@ -234,7 +234,7 @@ def _encodable(name: str, text: str) -> str:
             text.encode()
         except UnicodeEncodeError:
             problem = "half of a surrogate pair in the text"
-            raise ToolFailure(f"marshal output of tool {quoted(name)}: {problem}") from None
+            raise UnexpectedFailure(f"marshal output of tool {quoted(name)}: {problem}") from None
     return text
 
 

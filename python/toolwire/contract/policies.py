@@ -86,10 +86,14 @@ def applied(policies: Policy | Iterable[Policy | None] | None, settings: Setting
 
 def timeout(seconds: float) -> Policy:
     """A call may take `seconds` in total; 0 lifts the limit."""
-    return Policy(f"timeout({seconds!r})", lambda settings: replace(settings, timeout=seconds) if seconds >= 0 else settings)
+    return Policy(
+        f"timeout({seconds!r})", lambda settings: replace(settings, timeout=seconds) if seconds >= 0 else settings
+    )
 
 
-def max_result_bytes(limit: int, *, keep: Literal["head", "ends"] = "head", spill: str | PathLike[str] | None = None) -> Policy:
+def max_result_bytes(
+    limit: int, *, keep: Literal["head", "ends"] = "head", spill: str | PathLike[str] | None = None
+) -> Policy:
     """The text that the model reads is cut at `limit` bytes of UTF-8; 0 lifts the cap.
 
     In a run, `keep="ends"` keeps start and end, and `spill` a directory for the whole text, each in a private file whose
@@ -135,9 +139,7 @@ def require_approval(rule: Callable[[Any], bool] | None = None) -> Policy:
 
     `rule` gets the call (`.name`, `.args`, `.annotations`, `.fingerprint`) and says whether this one needs it.
     """
-    return Policy(
-        "require_approval()", lambda settings: replace(settings, require_approval=True, approval_rule=rule)
-    )
+    return Policy("require_approval()", lambda settings: replace(settings, require_approval=True, approval_rule=rule))
 
 
 def replay(policy: str) -> Policy:
