@@ -35,6 +35,13 @@ pub const CLIP: usize = 200;
 /// Oddities of one schema that are told with their place; telling one walks the schema, so the others are counted.
 pub const ODDITIES: usize = 16;
 
+/// Blocks of one result that are read. Real results have a handful, a listing as text a few thousand; beyond the bound
+/// the rest is one broken block, and stands in the result's raw bytes.
+pub const BLOCKS: usize = 200_000;
+
+/// Warnings about the blocks of one result; the others are counted.
+pub const BLOCK_WARNINGS: usize = 100;
+
 /// How many times longer one spelling of a value may be than another that it is compared with. Escapes make it six
 /// times as long, layout a few.
 pub const SPELLING: usize = 32;

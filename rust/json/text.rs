@@ -12,30 +12,30 @@ pub fn unescape(inner: &[u8]) -> Cow<'_, [u8]> {
         return Cow::Borrowed(inner);
     };
     let mut out = Vec::with_capacity(inner.len());
-    out.extend_from_slice(&inner[..first]);
-    let mut position = first;
-    while let Some(&byte) = inner.get(position) {
-        if byte != b'\\' {
-            out.push(byte);
-            position += 1;
-            continue;
+    let (mut position, mut escape) = (0, first);
+    loop {
+        out.extend_from_slice(&inner[position..escape]);
+        if escape == inner.len() {
+            return Cow::Owned(out);
         }
-        position += 2;
-        out.push(match inner.get(position - 1) {
-            Some(b'b') => 0x08,
-            Some(b'f') => 0x0C,
-            Some(b'n') => b'\n',
-            Some(b'r') => b'\r',
-            Some(b't') => b'\t',
-            Some(b'u') => {
-                position = code_point(inner, position - 2, &mut out);
-                continue;
-            }
-            Some(&other) => other,
-            None => break,
-        });
+        position = character(inner, escape, &mut out);
+        escape = memchr::memchr(b'\\', &inner[position..]).map_or(inner.len(), |found| position + found);
     }
-    Cow::Owned(out)
+}
+
+/// Reads the escape at `position`; gives the offset behind it.
+fn character(inner: &[u8], position: usize, out: &mut Vec<u8>) -> usize {
+    out.push(match inner.get(position + 1) {
+        Some(b'b') => 0x08,
+        Some(b'f') => 0x0C,
+        Some(b'n') => b'\n',
+        Some(b'r') => b'\r',
+        Some(b't') => b'\t',
+        Some(b'u') => return code_point(inner, position, out),
+        Some(&other) => other,
+        None => return inner.len(),
+    });
+    position + 2
 }
 
 /// Reads the escape at `position`, and its second half if it has one; gives the offset behind it.
@@ -66,7 +66,11 @@ fn code_point(inner: &[u8], position: usize, out: &mut Vec<u8>) -> usize {
 #[must_use]
 pub fn decode(inner: &[u8]) -> Cow<'_, str> {
     match unescape(inner) {
-        Cow::Borrowed(bytes) => String::from_utf8_lossy(bytes),
+        // The lossy one looks at every byte by itself, so it is left to text that is not UTF-8.
+        Cow::Borrowed(bytes) => match str::from_utf8(bytes) {
+            Ok(text) => Cow::Borrowed(text),
+            Err(_) => String::from_utf8_lossy(bytes),
+        },
         Cow::Owned(bytes) => match String::from_utf8(bytes) {
             Ok(text) => Cow::Owned(text),
             Err(error) => Cow::Owned(replace_surrogates(error.as_bytes())),

@@ -8,6 +8,7 @@ use crate::json::raw::{article, word};
 use crate::json::scan::whitespace;
 use crate::json::text::{decode, unescape};
 use crate::json::walk::{Members, skip};
+use crate::limits::BLOCKS;
 
 /// What a block holds. Slices are the values' bytes, strings without their quotes, escapes as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -248,9 +249,20 @@ pub fn blocks(text: &[u8], start: usize) -> Vec<(usize, usize)> {
     let mut spans = Vec::new();
     let mut elements = crate::json::walk::Elements::new(text, whitespace(text, start));
     while let Some(at) = elements.next() {
+        if spans.len() == BLOCKS {
+            // What no block can be: a text without brackets and quotes is read as a broken one.
+            spans.push((at, at));
+            break;
+        }
         spans.push((at, elements.extent().end));
     }
     spans
+}
+
+/// Why the blocks beyond the bound are not read.
+#[must_use]
+pub fn too_many() -> String {
+    format!("over {BLOCKS} blocks, the rest is in the raw result")
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use crate::json::equal::equal;
 use crate::json::text::unescape;
 use crate::json::walk::{Elements, Extent, Members, skip};
 use crate::json::write::compact;
-use crate::limits::{DEPTH, SPELLING};
+use crate::limits::{BLOCK_WARNINGS, BLOCKS, DEPTH, SPELLING};
 
 /// Which parts of a result its text shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -128,11 +128,22 @@ impl CallResult {
     #[must_use]
     pub fn all_warnings(&self) -> Vec<String> {
         let mut out: Vec<_> = self.warnings.iter().map(|text| (*text).to_owned()).collect();
-        self.each(|index, kind| match kind {
-            content::Kind::Broken(why) => out.push(format!("content[{index}]: {why}")),
-            kind if content::is_spaced(&kind) => out.push(format!("content[{index}]: white space in base64")),
-            _ => {}
+        let (own, mut more) = (out.len(), 0_usize);
+        self.each(|index, kind| {
+            let why = match kind {
+                content::Kind::Broken(why) => why,
+                kind if content::is_spaced(&kind) => "white space in base64".into(),
+                _ => return,
+            };
+            if out.len() - own < BLOCK_WARNINGS {
+                out.push(format!("content[{index}]: {why}"));
+            } else {
+                more += 1;
+            }
         });
+        if more > 0 {
+            out.push(format!("{more} more blocks of the content are broken or odd"));
+        }
         out
     }
 
@@ -146,6 +157,9 @@ impl CallResult {
         }
         let (mut elements, mut index) = (Elements::new(content, 0), 0);
         while let Some(at) = elements.next() {
+            if index == BLOCKS {
+                return visit(index, content::Kind::Broken(content::too_many()));
+            }
             let (kind, end) = content::read_at(content, at);
             elements.resume(end);
             visit(index, kind);
@@ -205,7 +219,7 @@ fn same_value(text: &[u8], value: &[u8]) -> bool {
 fn compacted(value: &[u8]) -> String {
     let mut out = Vec::new();
     compact(value, &mut out);
-    String::from_utf8_lossy(&out).into_owned()
+    String::from_utf8(out).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
 #[cfg(test)]

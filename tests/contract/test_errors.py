@@ -23,6 +23,7 @@ from toolwire import (
     ToolwireError,
     _core,
 )
+from toolwire.contract.remote_output import RemoteOutput
 
 Failure = TypeVar("Failure", bound=BaseException)
 
@@ -125,7 +126,7 @@ def test_a_copy_of_an_error_says_the_same(
 
 def test_a_failure_takes_its_output_across_a_process_border() -> None:
     result = b'{"content":[{"type":"text","text":"quota"}],"isError":true,"structuredContent":{"retry":1.50}}'
-    other = pickled(ToolFailure("quota", output=ToolOutput(_core.read_result(result)), remote=True))
+    other = pickled(ToolFailure("quota", output=RemoteOutput(_core.read_result(result)), remote=True))
     assert (other.output.raw, other.output.structured, other.remote) == (result, b'{"retry":1.50}', True)
 
 

@@ -6,6 +6,7 @@ import pickle
 import pytest
 
 from toolwire import MediaPart, TextPart, ToolOutput, _core
+from toolwire.contract.remote_output import RemoteOutput
 
 TEXT = b'{"type":"text","text":"a\\nb"}'
 IMAGE = b'{"type":"image","data":"AAEC","mimeType":"image/png","annotations":{"audience":["user"]}}'
@@ -19,7 +20,7 @@ BROKEN = b'{"type":"text","text":5}'
 
 
 def output(*blocks: bytes, more: bytes = b"", render: str = "default", limit: int | None = None) -> ToolOutput:
-    return ToolOutput(_core.read_result(b'{"content":[' + b",".join(blocks) + b"]" + more + b"}"), render, limit)
+    return RemoteOutput(_core.read_result(b'{"content":[' + b",".join(blocks) + b"]" + more + b"}"), render, limit)
 
 
 def test_every_kind_of_block_is_a_part_in_order_with_its_own_bytes() -> None:

@@ -10,6 +10,7 @@ from toolwire import Tool, ToolFailure, ToolOutput, _core
 from toolwire.contract.policies import Settings
 from toolwire.contract.tool_object import Arguments
 from toolwire.errors import InvalidToolInput
+from toolwire.contract.remote_output import RemoteOutput
 
 ENTRY = (
     b'{"name":"find","title":"Find","description":"finds","inputSchema":{"type":"object","x":1.50},'
@@ -26,7 +27,7 @@ class Recorder:
     async def call(self, tool: Tool, arguments: bytes | str) -> ToolOutput:
         del tool
         self.sent.append(arguments)
-        return ToolOutput(_core.read_result(b'{"content":[{"type":"text","text":"ok"}]}'))
+        return RemoteOutput(_core.read_result(b'{"content":[{"type":"text","text":"ok"}]}'))
 
 
 def definition(entry: bytes = ENTRY) -> _core.Entry:

@@ -281,6 +281,22 @@ async def test_what_has_to_go_on_goes_on_through_leave_and_never_crashes_trio(fa
     assert caught.value is fatal
 
 
+@pytest.mark.parametrize("limit", [{"call_timeout": 0}, {"list_timeout": -1}, {"idle_timeout": float("nan")}])
+async def test_a_limit_that_nothing_could_keep_is_refused(limit: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match=r"must be above 0, got .*; None lifts it"):
+        toolwire.connect(["true"], **limit)  # type: ignore[arg-type]  # the keyword is the test's parameter
+    with pytest.raises(ValueError, match="in_flight must be at least 1"):
+        toolwire.connect(["true"], in_flight=0)
+
+
+async def test_a_wire_and_a_client_on_it_raise_the_connect_error_bare() -> None:
+    """On trio a task group stands around the start of a wire, and would wrap the error."""
+    with pytest.raises(toolwire.ConnectError, match="was not found"):
+        await ClientWire(["no-such-command-anywhere"]).__aenter__()
+    with pytest.raises(toolwire.ConnectError, match="was not found"):
+        await mcp.Client(ClientWire(["no-such-command-anywhere"])).__aenter__()
+
+
 async def test_two_wires_of_one_program_do_not_hear_of_each_other() -> None:
     async with lanes(OK) as one, lanes({"tools/call": die(3)}) as other:
         with pytest.raises(toolwire.RemoteCallError, match="exited with code 3"):

@@ -12,7 +12,7 @@ from mcp.client import session as sdk_session
 import toolwire
 from tests.wire.lanes import BODIES, ERAS, OK, OPENINGS, good, lanes, nothing_left, opening, until
 from toolwire.testing import RawServer, error, silence, then, wait_for
-from toolwire.wire import sdk_lane
+from toolwire.wire import sdk_streams
 from toolwire.wire.client import ClientWire
 
 pytestmark = pytest.mark.anyio
@@ -161,7 +161,7 @@ NOTE = b'{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"in
 async def test_a_storm_of_notifications_beyond_the_backlog_is_dropped_and_counted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(sdk_lane, "SDK_BACKLOG", 20)
+    monkeypatch.setattr(sdk_streams, "SDK_BACKLOG", 20)
     logged: list[object] = []
 
     async def log(params: types.LoggingMessageNotificationParams) -> None:
@@ -179,12 +179,9 @@ async def test_a_storm_of_notifications_beyond_the_backlog_is_dropped_and_counte
 
 
 async def test_a_storm_of_large_notifications_is_bounded_by_its_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sdk_lane, "SDK_BACKLOG_BYTES", 10_000)
+    monkeypatch.setattr(sdk_streams, "SDK_BACKLOG_BYTES", 10_000)
     storm = then(NOTE % (b"x" * 4_000) * 100, good(BODIES["tools/call"]))
     async with lanes({"tools/call": storm}) as all_four:
         assert await all_four.called() == "ok"
         assert 0 < all_four.counters["dropped_notifications"] < 100
-        lane = all_four.wire.sdk
-        await until(lambda: lane._to_sdk.statistics().current_buffer_used == 0)
-        lane._count_behind()
-        assert (lane._behind_bytes, len(lane._behind)) == (0, 0)
+        await until(lambda: all_four.wire.sdk.inbox.behind == (0, 0))

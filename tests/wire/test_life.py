@@ -178,6 +178,22 @@ async def test_i4_a_server_that_ignores_eof_and_sigterm_is_killed_with_the_child
 
 
 @pytest.mark.usefixtures("hurried")
+async def test_i1_an_exit_is_learned_of_where_the_system_gives_no_descriptor_for_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refused(_: int) -> int:
+        raise PermissionError
+
+    monkeypatch.setattr(os, "pidfd_open", refused)
+    async with lanes({"tools/call": die(3, b"segv")}) as all_four:
+        with pytest.raises(toolwire.RemoteCallError, match="exited with code 3; its stderr ends: segv"):
+            await all_four.called()
+    async with lanes(OK, peer={"at_start": STUBBORN, "at_eof": linger()}) as all_four:
+        pass
+    assert all_four.wire.exit_code == -signal.SIGKILL
+
+
+@pytest.mark.usefixtures("hurried")
 async def test_i4_a_server_that_ignores_eof_is_terminated() -> None:
     async with lanes(OK, peer={"at_eof": linger()}) as all_four:
         pass
@@ -353,3 +369,15 @@ async def test_a_wire_that_was_closed_is_not_entered_again() -> None:
         with pytest.raises(RuntimeError, match="a wire is entered once"):
             await wire.__aenter__()
         assert server.starts <= 1
+
+
+async def test_a_callback_that_raises_costs_one_message_and_not_the_wire(caplog: pytest.LogCaptureFixture) -> None:
+    def angry() -> None:
+        raise LookupError("angry")
+
+    note = b'{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\n'
+    async with lanes({**OK, "tools/call": then(note * 3, good(BODIES["tools/call"]))}) as all_four:
+        all_four.wire.listen("notifications/tools/list_changed", angry)
+        assert await all_four.called() == "ok"
+        assert await all_four.prompted() == "ok"
+    assert caplog.text.count("could not be passed on") == 3

@@ -129,8 +129,8 @@ class Waiting:
         self.ended.setdefault(number, []).append(outcome)
 
     def hear(self, wire: ClientWire) -> None:
-        while wire.sdk.read_stream.statistics().current_buffer_used:
-            item = wire.sdk.read_stream.receive_nowait()
+        while wire.sdk.inbox.stream.statistics().current_buffer_used:
+            item = wire.sdk.inbox.stream.receive_nowait()
             assert isinstance(item, SessionMessage)
             if isinstance(item.message, types.JSONRPCResponse | types.JSONRPCError):
                 assert isinstance(item.message.id, int)

@@ -16,7 +16,6 @@ import anyio
 
 from toolwire.agent.errors import ApprovalRequired
 from toolwire.contract.current import CallContext, current_call
-from toolwire.contract.local_output import LocalOutput
 from toolwire.contract.output import ToolOutput
 from toolwire.contract.tool_object import Tool
 from toolwire.errors import ToolError, quoted
@@ -57,7 +56,7 @@ async def _through(layer: Middleware, following: Next, call: Call) -> ToolOutput
     if not isinstance(output, str):
         what = getattr(layer, "__name__", type(layer).__name__)
         raise TypeError(f"middleware {what} returned {type(output).__name__}: it is a ToolOutput or a str")
-    return LocalOutput(output)
+    return ToolOutput(output)
 
 
 def allow(permit: Callable[[CallContext], bool] | None) -> Middleware:

@@ -10,7 +10,6 @@ from pydantic import PydanticUserError, TypeAdapter, ValidationError
 
 from toolwire.agent.result import RunResult
 from toolwire.contract.decoding import decode
-from toolwire.contract.local_output import LocalOutput
 from toolwire.contract.local_tool import LocalDefinition
 from toolwire.contract.output import ToolOutput
 from toolwire.contract.policies import Settings
@@ -43,7 +42,7 @@ class _Submission:
                 self._adapter.validate_json(raw)
             except ValidationError as error:
                 raise refused_input(tool.name, str(error.errors()[0]["msg"])) from None
-        return LocalOutput("recorded")
+        return ToolOutput("recorded")
 
 
 def submit_output(kind: type[Any]) -> Tool:

@@ -13,7 +13,6 @@ from toolwire.agent.output import submitted
 from toolwire.agent.run import agents_running
 from toolwire.contract.current import current_call
 from toolwire.contract.decoding import decode
-from toolwire.contract.local_output import LocalOutput
 from toolwire.contract.local_tool import LocalDefinition
 from toolwire.contract.output import ToolOutput
 from toolwire.contract.policies import Policy, Settings, applied
@@ -81,8 +80,8 @@ class AgentCaller:
         if agent.output is not None:
             raw = submitted(result)
             if raw is not None:
-                return LocalOutput(raw.decode("utf-8", "replace"))
-        return LocalOutput(result.text)
+                return ToolOutput(raw.decode("utf-8", "replace"))
+        return ToolOutput(result.text)
 
 
 def subagent(name: str, description: str, agent: Agent, *policies: Policy) -> Tool:

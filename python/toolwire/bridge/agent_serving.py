@@ -15,7 +15,6 @@ from toolwire.agent.subagent import PROMPT_SCHEMA, subagent
 from toolwire.bridge.exporting import AnyServer, add_tools
 from toolwire.contract.current import Request, current_request, serving
 from toolwire.contract.decoding import decode
-from toolwire.contract.local_output import LocalOutput
 from toolwire.contract.local_tool import LocalDefinition
 from toolwire.contract.output import ToolOutput
 from toolwire.contract.policies import Settings
@@ -207,7 +206,7 @@ class _ForeignCaller:
         prompt = named["prompt"]
 
         async def run(listener: Any) -> ToolOutput:
-            return LocalOutput(await self._agent.run(prompt, on_event=listener))
+            return ToolOutput(await self._agent.run(prompt, on_event=listener))
 
         try:
             return await _with_progress(run)

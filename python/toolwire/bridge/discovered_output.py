@@ -6,14 +6,14 @@ from typing import Any
 
 from toolwire import _core
 from toolwire.contract.content_in import part_of
-from toolwire.contract.output import ToolOutput
+from toolwire.contract.remote_output import RemoteOutput
 from toolwire.contract.parts import Part, TextPart
 from toolwire.errors import ContentError
 
 __all__ = ["DiscoveredOutput"]
 
 
-class DiscoveredOutput(ToolOutput):
+class DiscoveredOutput(RemoteOutput):
     """Parts in order, empty texts left out. `fault` is the first block that could not be read; the others stand."""
 
     __slots__ = ("_mapped", "_said", "fault")

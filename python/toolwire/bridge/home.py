@@ -49,7 +49,11 @@ class Home:
     async def visit(self, job: Job[Result]) -> Result:
         """Runs `job` there, from another loop. Raises RemoteCallError when that loop has ended, or ends meanwhile."""
         if self.loop is None or running_asyncio_loop() is None:
-            return await anyio.to_thread.run_sync(partial(self.visit_sync, job), abandon_on_cancel=True)
+            visitor = _Visitor()
+            try:
+                return await anyio.to_thread.run_sync(partial(self.visit_sync, job, visitor), abandon_on_cancel=True)
+            finally:
+                visitor.leave()
         future = self._sent(job, self._alive())
         here = asyncio.wrap_future(future)
         try:
@@ -61,7 +65,7 @@ class Home:
             here.cancel()
         return _outcome(future)
 
-    def visit_sync(self, job: Job[Result]) -> Result:
+    def visit_sync(self, job: Job[Result], visitor: _Visitor | None = None) -> Result:
         """Runs `job` there and waits, from another thread. Raises RuntimeError from inside the loop itself."""
         if self.loop is None:
             return self._visit_trio(job)
@@ -69,6 +73,8 @@ class Home:
         if running_asyncio_loop() is loop:
             raise RuntimeError(_INSIDE)
         future = self._sent(job, loop)
+        if visitor is not None:
+            visitor.waits_for(future)
         try:
             while not concurrent.futures.wait((future,), timeout=_LOOK).done:
                 if not self._runs():
@@ -113,6 +119,24 @@ class Home:
                 "synchronously",
                 may_have_run=False,
             )
+
+
+class _Visitor:
+    """A caller that may give up while a thread waits in its place. On trio's side such a call runs to its end."""
+
+    def __init__(self) -> None:
+        self._gone = False
+        self._future: concurrent.futures.Future[Any] | None = None
+
+    def waits_for(self, future: concurrent.futures.Future[Any]) -> None:
+        self._future = future
+        if self._gone:
+            future.cancel()
+
+    def leave(self) -> None:
+        self._gone = True
+        if self._future is not None:
+            self._future.cancel()
 
 
 def _outcome(future: concurrent.futures.Future[Result]) -> Result:

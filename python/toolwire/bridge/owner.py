@@ -11,9 +11,9 @@ from typing import Generic, TypeVar
 import anyio
 
 from toolwire.loops import on_asyncio
-from toolwire.wire.runtime import detached
+from toolwire.wire.runtime import alone, detached
 
-__all__ = ["Overdue", "Owner", "alone"]
+__all__ = ["Overdue", "Owner"]
 
 Entered = TypeVar("Entered")
 _FATAL = (KeyboardInterrupt, SystemExit)
@@ -68,7 +68,7 @@ class Owner(Generic[Entered]):
             await self._done.wait()
         error = self._error
         fatal = error.subgroup(_FATAL) if isinstance(error, BaseExceptionGroup) else error
-        if isinstance(fatal, BaseExceptionGroup) or isinstance(fatal, _FATAL):
+        if isinstance(fatal, (BaseExceptionGroup, *_FATAL)):
             self._error = None
             raise alone(fatal)
 
@@ -92,10 +92,3 @@ class Owner(Generic[Entered]):
         finally:
             self._ready.set()
             self._done.set()
-
-
-def alone(error: BaseException) -> BaseException:
-    """The one exception in a group of one, as deep as it goes: task groups wrap what a person wants to read."""
-    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
-        error = error.exceptions[0]
-    return error

@@ -20,7 +20,6 @@ from toolwire.contract.binding import Binding, Registry
 from toolwire.contract.current import serving
 from toolwire.contract.input_round import InputRequest
 from toolwire.contract.invocation import InputValidationDefect, InvalidInvocation
-from toolwire.contract.local_output import LocalOutput
 from toolwire.contract.local_tool import LocalDefinition
 from toolwire.contract.output import ToolOutput
 from toolwire.contract.tool_object import Tool
@@ -162,4 +161,4 @@ def _output_of(failure: ToolFailure) -> ToolOutput:
     text = str(failure)
     if not text:
         raise ToolwireError("toolwire: invalid failure: failed outcome requires a cause")
-    return LocalOutput(text)
+    return ToolOutput(text)

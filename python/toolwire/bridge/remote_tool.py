@@ -7,6 +7,7 @@ from toolwire.bridge.home import Home
 from toolwire.bridge.source import Source, call_result
 from toolwire.contract.output import ToolOutput
 from toolwire.contract.progress import listener_of
+from toolwire.contract.remote_output import RemoteOutput
 from toolwire.contract.tool_object import Tool, refused_input
 from toolwire.errors import RemoteCallError, ToolFailure, ToolReturnedError
 
@@ -69,7 +70,7 @@ def _output(result: _core.CallResult, tool: Tool) -> ToolOutput:
             raise RemoteCallError("remote tool result requires further input", raw=result.text)
         raise RemoteCallError(f"the server's result is of an unknown type {result.result_type!r}", raw=result.text)
     settings = tool.settings
-    output = ToolOutput(result, settings.render, settings.max_result_bytes, tool.definition)
+    output = RemoteOutput(result, settings.render, settings.max_result_bytes, tool.definition)
     if result.is_error:
         text = output.text or "mcp: tool returned an error"
         raise ToolFailure(text, output=output, remote=True, cause=ToolReturnedError())

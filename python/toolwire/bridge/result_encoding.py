@@ -8,8 +8,8 @@ from pydantic import ValidationError
 from toolwire import _core
 from toolwire.bridge.discovered_output import DiscoveredOutput
 from toolwire.contract.content_out import block_of
-from toolwire.contract.local_output import LocalOutput
 from toolwire.contract.output import ToolOutput
+from toolwire.contract.remote_output import RemoteOutput
 from toolwire.errors import ContentError, ToolwireError
 
 __all__ = ["encode_parts", "encode_tool_result", "encode_tool_result_json", "result_json"]
@@ -24,7 +24,7 @@ def encode_parts(output: ToolOutput) -> tuple[bytes, bytes | None]:
         except _core.JsonError as error:
             problem = f"details must be one valid RFC 7493 JSON document: {error.args[0]}"
             raise ToolwireError(f"mcp: invalid Tool output: toolwire: invalid tool output: {problem}") from None
-    if not isinstance(output, LocalOutput | DiscoveredOutput):
+    if isinstance(output, RemoteOutput) and not isinstance(output, DiscoveredOutput):
         # An imported tool's result has not been through the codec: its blocks go on as they came.
         return output.result.content or b"[]", structured
     blocks = []

@@ -15,9 +15,10 @@ from toolwire import _core
 from toolwire.bridge.turns import Turns
 from toolwire.contract.current import Request, serving
 from toolwire.contract.halves import without_halves
-from toolwire.contract.local_output import LocalOutput, block_json
+from toolwire.contract.blocks import block_json
 from toolwire.contract.local_tool import text_of
 from toolwire.contract.output import ToolOutput
+from toolwire.contract.remote_output import RemoteOutput
 from toolwire.contract.tool_object import Tool
 from toolwire.errors import ToolError, ToolFailure, quoted
 from toolwire.wire.server import ServerWire
@@ -127,7 +128,7 @@ class ServedTool:
             return text(_sendable(f"tool {quoted(self.name)} panicked: {text_of(error)}"), None, True, stamp)
 
     def _success(self, output: ToolOutput, stamp: bytes | None, text: TextForm, content: ContentForm) -> bytes:
-        if not isinstance(output, LocalOutput):
+        if isinstance(output, RemoteOutput):
             return _passed_on(output.result, content, is_error=False, stamp=stamp)
         try:
             structured = output.structured
@@ -185,7 +186,7 @@ def _passed_on(result: _core.CallResult, content: ContentForm, *, is_error: bool
 
 def _failure(error: ToolError, stamp: bytes | None, text: TextForm, content: ContentForm) -> bytes:
     output: Any = error.output if isinstance(error, ToolFailure) else None
-    if isinstance(output, ToolOutput) and not isinstance(output, LocalOutput):
+    if isinstance(output, RemoteOutput):
         result = output.result
         if result.structured is not None or result.blocks():
             return _passed_on(result, content, is_error=True, stamp=stamp)

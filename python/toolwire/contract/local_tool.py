@@ -19,7 +19,6 @@ from toolwire.contract.current import serving
 from toolwire.contract.decoding import decode
 from toolwire.contract.docstrings import summary
 from toolwire.contract.encoding import EncodeError, encode
-from toolwire.contract.local_output import LocalOutput
 from toolwire.contract.nesting import inside
 from toolwire.contract.output import ToolOutput
 from toolwire.contract.parts import MediaPart, TextPart
@@ -195,7 +194,7 @@ class RawCaller:
         else:
             value = await run_handler(self._function, self._is_async, raw)
         if isinstance(value, str) and tool.output_schema is not None and _is_json(value):
-            return LocalOutput(value, structured=value.encode())
+            return ToolOutput(value, structured=value.encode())
         return output_of(tool.name, value, False)
 
 
@@ -214,18 +213,18 @@ def _is_json(text: str) -> bool:
 def output_of(name: str, value: Any, as_json: bool) -> ToolOutput:
     """A handler's value as an output. Raises ToolFailure when it is no JSON."""
     if isinstance(value, str) and not as_json:
-        return LocalOutput(_encodable(name, value))
+        return ToolOutput(_encodable(name, value))
     if isinstance(value, ToolOutput):
         return value
     if isinstance(value, TextPart | MediaPart):
-        return LocalOutput(parts=(value,))
+        return ToolOutput(parts=(value,))
     if value and isinstance(value, list | tuple) and all(isinstance(part, TextPart | MediaPart) for part in value):
-        return LocalOutput(parts=value)
+        return ToolOutput(parts=value)
     try:
         text = encode(name, value)
     except EncodeError as error:
         raise UnexpectedFailure(str(error), cause=error) from None
-    return LocalOutput(text.decode(), structured=text if as_json else None)
+    return ToolOutput(text.decode(), structured=text if as_json else None)
 
 
 def _encodable(name: str, text: str) -> str:

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from toolwire import _core
 from toolwire.contract.output import ToolOutput
+from toolwire.contract.remote_output import RemoteOutput
 from toolwire.contract.parts import Part, TextPart
 
 __all__ = [
@@ -187,7 +188,7 @@ def _part(fields: dict[str, Any]) -> MessagePart:
     if kind is ToolCallPart:
         values["args"] = values["args"].encode("utf-8", "surrogateescape")
     if "output" in values:
-        values["output"] = ToolOutput(_core.read_result(values["output"].encode("utf-8", "surrogateescape")))
+        values["output"] = RemoteOutput(_core.read_result(values["output"].encode("utf-8", "surrogateescape")))
     part: MessagePart = kind(**values)
     return part
 

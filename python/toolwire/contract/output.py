@@ -1,15 +1,11 @@
-"""What a call gave: the text that a model reads, and beside it everything that came.
-
-The text follows spec one-session 1.4 under the tool's `render` rule. A cap cuts the text, never the parts or the
-structured bytes.
-"""
+"""What a call gave: the text that a model reads, and beside it everything that came."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Protocol
+from collections.abc import Sequence
 
 from toolwire import _core
+from toolwire.contract.blocks import block_json, media_marker
 from toolwire.contract.parts import MediaPart, Part, TextPart
 
 __all__ = ["ToolOutput", "cut"]
@@ -28,58 +24,41 @@ def cut(text: str, limit: int | None) -> str:
     return f"{encoded[:end].decode('utf-8', 'surrogatepass')}\n…[truncated {len(encoded) - end} bytes]"
 
 
-class Promise(Protocol):
-    """What a tool's definition says of its results."""
-
-    @property
-    def output_schema(self) -> bytes | None: ...
-
-
-@dataclass(frozen=True, slots=True)
-class _Kept:
-    output_schema: bytes | None
-
-
 class ToolOutput:
-    """The output of one call. Immutable; text, parts and warnings are made when they are first asked for.
+    """What a call gave: the text that a model reads, the parts, and the structured value's exact bytes. Immutable.
 
-    `promise` is the tool's definition: with an output schema a success owes a structured value.
+    `ToolOutput("text")` is one text part; `ToolOutput(parts=[…], structured=b"…")` everything. A remote tool's output is a
+    RemoteOutput, with the same face. Raises ValueError when `structured` is no JSON, naming the place.
     """
 
-    __slots__ = ("_limit", "_parts", "_promise", "_render", "_result", "_text")
+    __slots__ = ("_own_parts", "_own_text", "_structured")
 
     def __init__(
-        self,
-        result: _core.CallResult,
-        render: str = "default",
-        limit: int | None = None,
-        promise: Promise | None = None,
+        self, text: str | None = None, *, structured: bytes | None = None, parts: Sequence[Part] | None = None
     ) -> None:
-        self._result = result
-        self._render = render
-        self._limit = limit
-        self._promise = promise
-        self._text: str | None = None
-        self._parts: tuple[Part, ...] | None = None
-
-    @property
-    def result(self) -> _core.CallResult:
-        """The server's result, block by block, as the core read it."""
-        return self._result
+        self._own_text = text
+        if structured is not None:
+            try:
+                _core.check_output(structured)
+            except _core.JsonError as error:
+                raise ValueError(f"the structured value is no JSON: {error.args[0]}") from None
+        self._structured = structured
+        self._own_parts = None if parts is None else tuple(parts)
 
     @property
     def text(self) -> str:
-        """What the model reads."""
-        if self._text is None:
-            self._text = cut(self._result.render(self._render), self._limit)
-        return self._text
+        """What the model reads: the text, or a line a part."""
+        if self._own_text is None:
+            parts = self._own_parts or ()
+            self._own_text = "\n".join(
+                part.text if isinstance(part, TextPart) else media_marker(part) for part in parts
+            )
+        return self._own_text
 
     @property
     def whole_text(self) -> str:
-        """The text before the tool's own cap; a run cuts this one, where head, ends and spill are its to choose."""
-        if not getattr(self, "_limit", None):
-            return self.text
-        return self._result.render(self._render)
+        """The text before a cap of the tool's own; a run cuts this one, where head, ends and spill are its to choose."""
+        return self.text
 
     def joined_text(self) -> str | None:
         """The text parts run together; the structured value's text where there are no parts; `None` if media is there.
@@ -95,69 +74,41 @@ class ToolOutput:
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """Text and media in order. A block that could not be read is its marker, with its bytes on `.raw`."""
-        if self._parts is None:
-            self._parts = tuple(_part(block) for block in self._result.blocks())
-        return self._parts
+        """Text and media in order."""
+        if self._own_parts is None:
+            self._own_parts = (TextPart(self._own_text or ""),) if self._own_text else ()
+        return self._own_parts
+
+    @property
+    def plain(self) -> bool:
+        """The output is one text and nothing beside it."""
+        return self._own_parts is None
 
     @property
     def structured(self) -> bytes | None:
-        """The structured value's exact bytes: `None` when absent, `b"null"` when null."""
-        return self._result.structured
+        """The structured value's bytes; `None` when there is none."""
+        return self._structured
 
     @property
     def meta(self) -> bytes | None:
-        """The result's `_meta`, its exact bytes."""
-        return self._result.meta
+        """The result's `_meta`, exact bytes; a local output has none."""
+        return None
 
     @property
     def is_error(self) -> bool:
-        """The server reported the result as an error."""
-        return self._result.is_error
+        """A local failure is raised, never returned."""
+        return False
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What was forgiven in the result, and a structured value that the tool's output schema promised in vain."""
-        found = self._result.warnings()
-        if self._promise is not None and not self.is_error and self._promise.output_schema is not None:
-            first = (self.structured or b"n")[:1]
-            if first != b"{":
-                got = "no structured value" if first == b"n" else "a structured value that is no object"
-                found.append(
-                    f"output_schema_mismatch: the tool's output schema asks for an object, the result has {got}"
-                )
-        return tuple(found)
+        """A local output has none."""
+        return ()
 
     @property
     def raw(self) -> bytes:
-        """The whole result as the server sent it."""
-        return self._result.text
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        kept = None if self._promise is None else _Kept(self._promise.output_schema)
-        return _restored, (self.raw, self._render, self._limit, kept)
+        """The output as a `tools/call` result."""
+        content = b"[" + b",".join(block_json(part) for part in self.parts) + b"]"
+        return _core.content_result(content, self._structured, False, None, None)
 
     def __repr__(self) -> str:
         return f"ToolOutput({self.text!r}, is_error={self.is_error})"
-
-
-def _restored(raw: bytes, render: str, limit: int | None, promise: Promise | None) -> ToolOutput:
-    return ToolOutput(_core.read_result(raw), render, limit, promise)
-
-
-def _part(block: _core.Block) -> Part:
-    kind = block.kind
-    content = block.content
-    if content is not None:
-        return TextPart(content, block=kind, uri=block.uri, mime_type=block.mime_type, raw=block.raw)
-    if kind in ("image", "audio", "resource_link") or block.size is not None:
-        return MediaPart(
-            lambda: block.data,
-            block=kind,
-            mime_type=block.mime_type,
-            uri=block.uri,
-            name=block.name,
-            size=block.size,
-            raw=block.raw,
-        )
-    return TextPart(block.line, block=kind, uri=block.uri, raw=block.raw)

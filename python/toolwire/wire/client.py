@@ -6,6 +6,7 @@ It is an SDK `Transport`: `mcp.Client(wire)` and `mcp.ClientSession(*streams)` w
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from types import TracebackType
@@ -24,11 +25,14 @@ from toolwire.wire.channel import Channel
 from toolwire.wire.express import ExpressLane
 from toolwire.wire.limits import STDERR_QUOTED, Limits
 from toolwire.wire.process import Command
-from toolwire.wire.runtime import AnyioRuntime, AsyncioRuntime, Runtime
-from toolwire.wire.sdk_lane import SdkLane, SdkWriteStream
+from toolwire.wire.runtime import AnyioRuntime, AsyncioRuntime, Runtime, alone
+from toolwire.wire.sdk_lane import SdkLane
+from toolwire.wire.sdk_streams import SdkWriteStream
 from toolwire.wire.stdio import PipeChannel
 
 __all__ = ["ClientWire", "command_of"]
+
+logger = logging.getLogger("toolwire.wire")
 
 
 def command_of(target: Sequence[str] | StdioServerParameters, **options: Any) -> Command:
@@ -77,6 +81,14 @@ class ClientWire:
         if self._entered:
             raise RuntimeError("a wire is entered once: make another one for another connection")
         self._entered = True
+        try:
+            return await self._enter()
+        except ExceptionGroup as group:
+            # Off asyncio a task group stands around the start, and wraps what a person wants to read.
+            error = alone(group)
+            raise error from error.__cause__
+
+    async def _enter(self) -> tuple[Any, SdkWriteStream]:
         async with AsyncExitStack() as stack:
             runtime: Runtime
             if on_asyncio():
@@ -90,11 +102,11 @@ class ClientWire:
                 self._channel = self._target
             self.express = ExpressLane(runtime, self._channel, self.limits)
             self.sdk = SdkLane(self._channel)
-            stack.callback(self.sdk.close)
+            stack.callback(self.sdk.inbox.close)
             await self._channel.open(self)
             stack.push_async_callback(self._close)
             self._stack = stack.pop_all()
-        return self.sdk.read_stream, SdkWriteStream(self, self._send)
+        return self.sdk.inbox.stream, SdkWriteStream(self, self._send)
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -121,19 +133,13 @@ class ClientWire:
 
     def received(self, chunk: bytes, /) -> None:
         """Bytes of the server: each frame to the lane that waits for it."""
-        answer = self.express.answer
-        for frame in self._inbound.feed(chunk):
-            number = frame.answers
-            if not answer(number, frame):
-                self._route(frame, number)
+        self._take(self._inbound.feed(chunk))
         if self._inbound.lsp_framing:
             self._fail_lsp()
 
     def ended(self, reason: str, /) -> None:
         """The server says no more."""
-        for frame in self._inbound.finish():
-            if not self.express.answer(frame.answers, frame):
-                self._route(frame, frame.answers)
+        self._take(self._inbound.finish())
         self.lost = True
         self._die(self._with_stderr(reason))
 
@@ -142,6 +148,17 @@ class ClientWire:
         self.sdk.writable()
         self.express.writable()
         self._let_go()
+
+    def _take(self, frames: list[_core.Frame]) -> None:
+        answer = self.express.answer
+        for frame in frames:
+            number = frame.answers
+            if not answer(number, frame):
+                try:
+                    self._route(frame, number)
+                except Exception:
+                    # A listener's or our own mistake: it costs this frame, not those behind it.
+                    logger.exception("a message of %s could not be passed on", self.name)
 
     def _route(self, frame: _core.Frame, number: int) -> None:
         """A frame that answers no express request which waits."""
@@ -156,9 +173,9 @@ class ClientWire:
                 if token >= _core.EXPRESS_ID:
                     self.express.progressed(token, progress, total, message)
                     return
-            for heard in self._listeners.get(frame.method or "", ()):
-                heard()
             self.sdk.incoming(frame)
+            for heard in tuple(self._listeners.get(frame.method or "", ())):
+                heard()
         elif number >= _core.EXPRESS_ID:
             self.express.late_answers += 1
         elif not self.sdk.answered(number if number >= 0 else frame.id or number, frame):

@@ -75,9 +75,9 @@ class Exit:
             logger.warning("process %d survived SIGKILL for %g s and was abandoned", self._process.pid, KILL_TIMEOUT)
 
     async def _emptied(self) -> None:
-        """Waits until nobody is left in the group, but not long: a dead orphan stays in it until its parent reaps it."""
+        """Wait until nobody is left in the group, but not long: a dead orphan is in it until its parent reaps it."""
         with anyio.move_on_after(ORPHAN_GRACE):
-            while self._signal(0):
+            while self._signal(0):  # noqa: ASYNC110 - the system tells of a group by no event
                 await anyio.sleep(GROUP_POLL)
 
     def kill(self) -> None:

@@ -34,6 +34,16 @@ class Limits:
     tools: int = 20_000
     """Tools of one listing: the largest real one has 235."""
 
+    def __post_init__(self) -> None:
+        """Refuses what would make every call wait for ever, or end before it began. Raises ValueError."""
+        for name in ("connect_timeout", "list_timeout", "call_timeout", "idle_timeout"):
+            seconds = getattr(self, name)
+            if seconds is not None and not seconds > 0:
+                raise ValueError(f"{name} must be above 0, got {seconds!r}; None lifts it")
+        for name in ("in_flight", "line_limit", "pages", "tools"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)!r}")
+
 
 WRITE_HIGH_WATER: Final = 4 * 1024 * 1024
 """Unwritten bytes above which new calls wait: a server that does not read must not fill our memory."""

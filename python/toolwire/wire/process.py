@@ -87,7 +87,7 @@ def environment(command: Command) -> dict[str, str]:
 def spawn(command: Command) -> subprocess.Popen[bytes]:
     """Starts the server with three pipes in a session of its own. Raises ConnectError with what to do."""
     with _start_errors(command):
-        return subprocess.Popen(
+        return subprocess.Popen(  # noqa: S603 - the caller's own command is what a wire is for
             list(command.argv),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -112,15 +112,22 @@ def _start_errors(command: Command) -> Iterator[None]:
 
 def _start_failure(command: Command, error: Exception) -> str:
     program, cwd = command.argv[0], command.cwd
-    # os.path, since pathlib raises where a folder on the way may not be searched.
-    if cwd is not None and not os.path.isdir(cwd):
+    if cwd is not None and not _holds(Path(cwd).is_dir):
         return f"the directory {str(cwd)!r} does not exist or is no directory: pass cwd= a directory"
     if cwd is not None and not os.access(cwd, os.X_OK):
         return f"the directory {str(cwd)!r} may not be entered: check its permissions"
-    if isinstance(error, FileNotFoundError) and "/" in program and os.path.isfile(program):
+    if isinstance(error, FileNotFoundError) and "/" in program and _holds(Path(program).is_file):
         return f"the command {program!r} did not start: the interpreter that its first line names was not found"
     if isinstance(error, FileNotFoundError):
         return f"the command {program!r} was not found: check its spelling and the PATH, or install it"
     if isinstance(error, PermissionError):
         return f"the command {program!r} may not be run: check that it is an executable file"
     return f"the command {program!r} did not start: {error}"
+
+
+def _holds(question: Callable[[], bool]) -> bool:
+    """A question to the file system; where a folder on the way may not be searched, the answer is no."""
+    try:
+        return question()
+    except OSError:
+        return False

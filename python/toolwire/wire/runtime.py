@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import logging
 import sys
 from collections.abc import Awaitable, Callable, Coroutine, Generator
 from functools import partial
@@ -19,34 +20,56 @@ import anyio.lowlevel
 
 from toolwire.loops import on_asyncio
 
-__all__ = ["AnyioRuntime", "AsyncioRuntime", "Runtime", "Waiter", "Watch", "detached"]
+__all__ = ["AnyioRuntime", "AsyncioRuntime", "Runtime", "Waiter", "Watch", "alone", "detached"]
+
+logger = logging.getLogger("toolwire.wire")
 
 
 class Waiter(Protocol):
     """One outcome, waited for by one task. Setting it twice is the setter's mistake; `done()` says."""
 
-    def set_result(self, result: Any, /) -> None: ...
-    def done(self) -> bool: ...
+    def set_result(self, result: Any, /) -> None:
+        """End the wait."""
+
+    def done(self) -> bool:
+        """Tell whether it has ended."""
+
     def __await__(self) -> Generator[Any, Any, Any]: ...
 
 
 class Watch(Protocol):
     """Something that will call later, unless it is cancelled; cancelling it twice does nothing."""
 
-    def cancel(self) -> None: ...
+    def cancel(self) -> None:
+        """Call no more."""
 
 
 class Runtime(Protocol):
-    """The event loop, as far as a wire needs it. `now` is the clock of `at`, in seconds."""
+    """The event loop, as far as a wire needs it."""
 
-    def now(self) -> float: ...
-    def waiter(self) -> Waiter: ...
-    def at(self, when: float, call: Callable[[], object]) -> Watch: ...
-    def soon(self, call: Callable[[], object]) -> None: ...
-    def readable(self, descriptor: int, call: Callable[[], object]) -> Watch: ...
-    def writable(self, descriptor: int, call: Callable[[], object]) -> Watch: ...
-    async def sheltered(self, job: Callable[[], Coroutine[Any, Any, None]], give_up: Callable[[], None]) -> None: ...
-    def stop(self) -> None: ...
+    def now(self) -> float:
+        """Tell the time in seconds, on the clock of `at`."""
+
+    def waiter(self) -> Waiter:
+        """Make something to wait on."""
+
+    def at(self, when: float, call: Callable[[], object]) -> Watch:
+        """Call at `when`."""
+
+    def soon(self, call: Callable[[], object]) -> None:
+        """Call after the tasks that are ready now have run."""
+
+    def readable(self, descriptor: int, call: Callable[[], object]) -> Watch:
+        """Call whenever `descriptor` can be read."""
+
+    def writable(self, descriptor: int, call: Callable[[], object]) -> Watch:
+        """Call whenever `descriptor` can be written."""
+
+    async def sheltered(self, job: Callable[[], Coroutine[Any, Any, None]], give_up: Callable[[], None]) -> None:
+        """Run `job` to its end even if the caller is cancelled; `give_up` is called when even that fails."""
+
+    def stop(self) -> None:
+        """Cancel everything that has not happened yet."""
 
 
 def detached(job: Callable[[], Coroutine[Any, Any, None]]) -> object:
@@ -57,6 +80,13 @@ def detached(job: Callable[[], Coroutine[Any, Any, None]]) -> object:
     if on_asyncio():
         return asyncio.create_task(job())
     return sys.modules["trio"].lowlevel.spawn_system_task(job, context=contextvars.copy_context())
+
+
+def alone(error: BaseException) -> BaseException:
+    """The one exception in a group of one, as deep as it goes: task groups wrap what a person wants to read."""
+    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    return error
 
 
 class _Watched:
@@ -177,13 +207,21 @@ class AnyioRuntime:
         scope = anyio.CancelScope(shield=True)
         self._running.add(scope)
 
+        def stopped() -> bool:
+            return scope.cancel_called
+
         async def run() -> None:
             with scope:
                 # A cancelled watch may not even look at its descriptor: the number may be somebody else's by now.
-                while not scope.cancel_called:
+                while not stopped():
                     await wait()
-                    if not scope.cancel_called:
+                    if stopped():
+                        break
+                    try:
                         call()
+                    except Exception:
+                        # As asyncio does: a callback that fails is logged, and takes nobody with it.
+                        logger.exception("a callback of the wire raised")
                     if not again:
                         break
             self._running.discard(scope)

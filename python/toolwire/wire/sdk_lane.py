@@ -6,15 +6,9 @@ must carry. What a server sends is given to the SDK mended where its parser woul
 
 from __future__ import annotations
 
-import logging
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Callable
-from types import TracebackType
-from typing import Any, Self
 
-import anyio
-from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
-from mcp.shared.message import SessionMessage
 from mcp_types import (
     INTERNAL_ERROR,
     INVALID_REQUEST,
@@ -24,52 +18,17 @@ from mcp_types import (
     JSONRPCNotification,
     JSONRPCRequest,
     JSONRPCResponse,
-    jsonrpc_message_adapter,
 )
 
 from toolwire import _core
 from toolwire.wire.channel import Channel
-from toolwire.wire.limits import SDK_BACKLOG, SDK_BACKLOG_BYTES, SERVER_REQUESTS
+from toolwire.wire.limits import SERVER_REQUESTS
+from toolwire.wire.sdk_streams import Inbox, RequestKey, SdkWriteStream, message_of, request_key
 
 __all__ = ["SdkLane", "SdkWriteStream", "message_of", "request_key"]
 
-logger = logging.getLogger("toolwire.wire")
-
-RequestKey = int | str
-
 FIRST_TAP = 900_000_000
 """The ids of our own requests on this lane: above the SDK's, which count from 1, and below the express lane's."""
-
-
-class SdkWriteStream:
-    """What the SDK writes to. It has the shape of the SDK's own streams, and knows the wire that it belongs to."""
-
-    def __init__(self, wire: Any, send: Callable[[SessionMessage], Any]) -> None:
-        self.wire = wire
-        self._send = send
-        self._closed = False
-
-    async def send(self, item: SessionMessage, /) -> None:
-        """Writes one message. Raises anyio's ClosedResourceError after `aclose`."""
-        if self._closed:
-            raise anyio.ClosedResourceError
-        await self._send(item)
-
-    def close(self) -> None:
-        """No more will be written."""
-        self._closed = True
-
-    async def aclose(self) -> None:
-        """No more will be written."""
-        self._closed = True
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._closed = True
 
 
 class SdkLane:
@@ -77,9 +36,7 @@ class SdkLane:
 
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
-        self._to_sdk: MemoryObjectSendStream[SessionMessage | Exception]
-        self.read_stream: MemoryObjectReceiveStream[SessionMessage | Exception]
-        self._to_sdk, self.read_stream = anyio.create_memory_object_stream[SessionMessage | Exception](float("inf"))
+        self.inbox = Inbox()
         self.pending: dict[RequestKey, tuple[str, bool]] = {}
         self.envelope = b""
         """The members of `_meta` that express requests carry; empty in the handshake eras."""
@@ -94,9 +51,6 @@ class SdkLane:
         """Requests that the SDK waits for and that are not written yet: the server does not read."""
         self._serving: set[RequestKey] = set()
         """Requests of the server that the SDK has not answered."""
-        self._behind: deque[int] = deque()
-        """The sizes of the messages that the SDK has not taken yet."""
-        self._behind_bytes = 0
         self._tapped: dict[RequestKey, Callable[[_core.Frame], None]] = {}
         self._pasted: dict[RequestKey, tuple[bytes, bytes]] = {}
         self._next_tap = FIRST_TAP
@@ -195,7 +149,7 @@ class SdkLane:
         if frame.kind == "result":
             self.open |= carried
             self._handshaken |= method == "initialize"
-        self._deliver(message)
+        self.inbox.put(message)
         return True
 
     def incoming(self, frame: _core.Frame) -> None:
@@ -214,19 +168,18 @@ class SdkLane:
             self.refuse(frame, "too many requests wait for an answer", INTERNAL_ERROR)
         else:
             self._serving.add(key)
-            self._deliver(message)
+            self.inbox.put(message)
 
     def _notify(self, message: JSONRPCNotification, frame: _core.Frame) -> None:
         abandoned = _abandoned(message)
         if abandoned is not None:
             # The SDK answers no request that its caller gave up.
             self._serving.discard(abandoned)
-        self._count_behind()
         size = len(frame.params or b"")
-        if len(self._behind) >= SDK_BACKLOG or self._behind_bytes + size > SDK_BACKLOG_BYTES:
-            self.dropped_notifications += 1
+        if self.inbox.has_room(size):
+            self.inbox.put(message, size)
         else:
-            self._deliver(message, size)
+            self.dropped_notifications += 1
 
     def refuse(self, frame: _core.Frame, text: str, code: int = INVALID_REQUEST) -> None:
         """A message of the server that nobody can serve; a request is told so, if the server reads."""
@@ -247,7 +200,7 @@ class SdkLane:
         message = message_of(frame) if frame.kind == "error" else None
         if isinstance(message, JSONRPCError):
             self._forget(key)
-            self._deliver(JSONRPCError(jsonrpc="2.0", id=key, error=message.error))
+            self.inbox.put(JSONRPCError(jsonrpc="2.0", id=key, error=message.error))
         else:
             code, text, _ = frame.error or (INTERNAL_ERROR, frame.fault or "", None)
             self._fail(key, text, code)
@@ -255,7 +208,7 @@ class SdkLane:
     def die(self, text: str) -> None:
         """The connection has ended: every waiting request ends with its reason, then the stream does."""
         self.fail_all(text)
-        self._to_sdk.close()
+        self.inbox.end()
 
     def fail_all(self, text: str) -> None:
         """Ends what waits, and leaves the stream open."""
@@ -265,44 +218,11 @@ class SdkLane:
     def _fail(self, key: RequestKey, text: str, code: int = INTERNAL_ERROR) -> None:
         self._forget(key)
         self._parked.pop(key, None)
-        self._deliver(JSONRPCError(jsonrpc="2.0", id=key, error=ErrorData(code=code, message=text)))
+        self.inbox.put(JSONRPCError(jsonrpc="2.0", id=key, error=ErrorData(code=code, message=text)))
 
     def _forget(self, key: RequestKey) -> None:
         self.pending.pop(key, None)
         self._tapped.pop(key, None)
-
-    def _deliver(self, message: JSONRPCMessage, size: int = 0) -> None:
-        try:
-            self._to_sdk.send_nowait(SessionMessage(message))
-        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-            logger.debug("a message came after the SDK's session had closed")
-            return
-        self._behind.append(size)
-        self._behind_bytes += size
-        self._count_behind()
-
-    def _count_behind(self) -> None:
-        waiting = self._to_sdk.statistics().current_buffer_used
-        while len(self._behind) > waiting:
-            self._behind_bytes -= self._behind.popleft()
-
-    def close(self) -> None:
-        """Both ends of the stream to the SDK."""
-        self._to_sdk.close()
-        self.read_stream.close()
-
-
-def request_key(identifier: RequestKey) -> RequestKey:
-    """An id as `Frame.answers` and `Frame.id` give it back: digits in quotes are the integer, if 64 bits hold it."""
-    if isinstance(identifier, str) and identifier.isascii() and identifier.removeprefix("-").isdigit():
-        number = int(identifier) if len(identifier) <= _DIGITS else _HUGE
-        return number if -_HUGE <= number < _HUGE else identifier
-    return identifier
-
-
-_DIGITS = 1_000
-"""Python refuses to read an integer of more than 4,300 digits."""
-_HUGE = 1 << 63
 
 
 def _abandoned(message: JSONRPCMessage) -> RequestKey | None:
@@ -311,11 +231,3 @@ def _abandoned(message: JSONRPCMessage) -> RequestKey | None:
         return None
     identifier = (message.params or {}).get("requestId")
     return request_key(identifier) if isinstance(identifier, int | str) else None
-
-
-def message_of(frame: _core.Frame) -> JSONRPCMessage | None:
-    """A frame as the SDK's own message; `None` where its parser refuses even the mended text."""
-    try:
-        return jsonrpc_message_adapter.validate_json(frame.mended(), by_name=False)
-    except ValueError:
-        return None

@@ -7,9 +7,9 @@ no company leaves at once. How the process starts stands in `process.py`, how it
 from __future__ import annotations
 
 import os
-import subprocess
 from collections import deque
 from collections.abc import Callable
+from typing import IO
 
 import anyio
 
@@ -31,7 +31,7 @@ __all__ = ["PipeChannel"]
 
 
 class PipeChannel:
-    """A server process behind two pipes. `waiting` says that somebody waits for an answer: then silence means an end."""
+    """A server process behind pipes. `waiting` says that somebody waits for an answer: then silence means an end."""
 
     def __init__(self, command: Command, runtime: Runtime, waiting: Callable[[], bool]) -> None:
         self._command = command
@@ -39,8 +39,8 @@ class PipeChannel:
         self._waiting = waiting
         self._tail = Tail(command.errlog)
         self._listener: Listener
-        self._process: subprocess.Popen[bytes]
-        self._exit: Exit | None = None
+        self._pipes: list[IO[bytes]] = []
+        self._exit: Exit
         self._stdin = self._stdout = self._stderr = -1
         self._reading: Watch
         self._reading_stderr: Watch
@@ -67,7 +67,7 @@ class PipeChannel:
     @property
     def exit_code(self) -> int | None:
         """The exit code of the process, once it has one."""
-        return None if self._exit is None else self._exit.code
+        return self._exit.code if self._pipes else None
 
     @property
     def stderr_tail(self) -> bytes:
@@ -78,12 +78,10 @@ class PipeChannel:
         """Starts the process. Raises ConnectError."""
         # Nothing is awaited here: a cancellation between the start and the return would leave the process behind.
         self._listener = listener
-        process = self._process = spawn(self._command)
+        process = spawn(self._command)
+        self._pipes = [pipe for pipe in (process.stdin, process.stdout, process.stderr) if pipe is not None]
         self._exit = Exit(process, self._runtime, self._exited)
-        assert process.stdin and process.stdout and process.stderr
-        self._stdin, self._stdout, self._stderr = (
-            pipe.fileno() for pipe in (process.stdin, process.stdout, process.stderr)
-        )
+        self._stdin, self._stdout, self._stderr = (pipe.fileno() for pipe in self._pipes)
         for descriptor in (self._stdin, self._stdout, self._stderr):
             os.set_blocking(descriptor, False)
         self._reading = self._runtime.readable(self._stdout, self._read)
@@ -134,7 +132,6 @@ class PipeChannel:
     def _output_has_ended(self) -> None:
         """The exit code follows within moments, or never."""
         self._output_ended = True
-        assert self._exit is not None
         if self._exit.reap():
             self._end()
         else:
@@ -163,7 +160,6 @@ class PipeChannel:
         self._later(None, self._end)
         self._read_stderr()
         self._stop_writing()
-        assert self._exit is not None
         self._listener.ended(self._exit.reason or f"the server closed its {'input' if self._deaf else 'output'}")
 
     def _later(self, when: float | None, call: Callable[[], object]) -> None:
@@ -244,14 +240,13 @@ class PipeChannel:
         self._all_written()
         if self._stdin >= 0:
             self._stdin = -1
-            assert self._process.stdin is not None
-            self._process.stdin.close()
+            self._pipes[0].close()
 
     # Closing
 
     async def aclose(self) -> None:
         """End of input, wait, terminate, kill the group: within five seconds, once."""
-        if self._exit is None:
+        if not self._pipes:
             return
         if self._closing:
             await self._closed.wait()
@@ -260,7 +255,6 @@ class PipeChannel:
             await self._runtime.sheltered(self._close, self._give_up)
 
     async def _close(self) -> None:
-        assert self._exit is not None
         if self._unwritten:
             self._flushed = anyio.Event()
             await within(FLUSH_TIMEOUT, self._flushed)
@@ -270,17 +264,14 @@ class PipeChannel:
 
     def _give_up(self) -> None:
         """The event loop itself is going away, and with it every other chance to end the server."""
-        assert self._exit is not None
         self._exit.kill()
         self._release()
 
     def _release(self) -> None:
-        assert self._exit is not None
         self._closed.set()
         self._stop_writing()
         self._later(None, self._end)
         self._exit.forget()
-        for watch, pipe in ((self._reading, self._process.stdout), (self._reading_stderr, self._process.stderr)):
+        for watch, pipe in zip((self._reading, self._reading_stderr), self._pipes[1:], strict=True):
             watch.cancel()
-            assert pipe is not None
             pipe.close()

@@ -128,3 +128,19 @@ fn many_short_texts_beside_a_large_value_do_not_each_cost_a_walk_through_it() {
     let text = format!(r#"{{"content":[{texts}{{"type":"text","text":"[]"}}],"structuredContent":{value}}}"#);
     assert!(shown(&text, Render::Auto).ends_with(&value));
 }
+
+#[test]
+fn blocks_beyond_the_bound_are_one_broken_block_and_their_warnings_are_counted() {
+    let many = vec!["0"; crate::limits::BLOCKS + 50].join(",");
+    let read = result(&format!("{{\"content\":[{many}]}}"));
+    assert_eq!(read.blocks().len(), crate::limits::BLOCKS + 1);
+    let warnings = read.all_warnings();
+    assert_eq!(warnings.len(), crate::limits::BLOCK_WARNINGS + 1);
+    assert!(warnings[crate::limits::BLOCK_WARNINGS].contains("more blocks"));
+    let text = read.render(Render::Default);
+    assert!(
+        text.ends_with("over 200000 blocks, the rest is in the raw result]"),
+        "{}",
+        &text[text.len() - 80..]
+    );
+}
