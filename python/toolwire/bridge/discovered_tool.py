@@ -21,7 +21,7 @@ from toolwire.bridge.tracing import client_span
 from toolwire.contract.effect import Effect
 from toolwire.contract.guarded import call_id
 from toolwire.contract.input_round import Continuation
-from toolwire.contract.invocation import Invocation
+from toolwire.contract.invocation import Invocation, mismatch
 from toolwire.contract.output import ToolOutput
 from toolwire.contract.policies import Settings
 from toolwire.contract.progress import listener_of
@@ -159,7 +159,7 @@ class DiscoveredCaller:
     def _check(self, output: DiscoveredOutput, remote: str) -> None:
         structured = output.structured
         assert self._output_validator is not None
-        detail = "it is absent" if structured is None else self._output_validator.check(structured)
+        detail = "it is absent" if structured is None else mismatch(self._output_validator, structured)
         if detail is not None:
             text = f"tool {quoted(remote)} structured content does not match its output schema: {detail}"
             raise ResultError(text, output=output, raw=output.raw)

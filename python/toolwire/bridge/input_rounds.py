@@ -23,7 +23,7 @@ from toolwire.contract.input_round import (
     sealed,
     unsealed,
 )
-from toolwire.contract.invocation import Invocation
+from toolwire.contract.invocation import Invocation, mismatch
 from toolwire.errors import IncompleteResultError, RemoteCallError, quoted
 
 __all__ = ["MAX_ROUNDS", "Round", "incomplete", "input_request", "resumed"]
@@ -144,7 +144,7 @@ def resumed(continuation: Continuation, *, remote: str, binding: str) -> Round:
     form = facts["form"]
     schema = _response_schema(None if form is None else form.encode("utf-8", "surrogateescape"))
     # It was checked when it was given; since then it may have been in anybody's file.
-    detail = _core.Validator(schema).check(continuation.answer)
+    detail = mismatch(_core.Validator(schema), continuation.answer)
     if detail is not None:
         raise InputAnswerError(f"the answer does not match what was asked: {detail}")
     params = b',"inputResponses":{' + _core.quote(facts["key"]) + b":" + continuation.answer + b"}"

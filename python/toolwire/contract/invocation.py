@@ -23,6 +23,7 @@ __all__ = [
     "checked_definition",
 ]
 
+_NO_JSON = "toolwire: value must be one valid RFC 7493 JSON document"
 MAX_NAME = 1024
 """Bytes of a definition's name: public names are two escaped path segments, so a provider's 64 would be too few."""
 
@@ -51,6 +52,15 @@ class Invocation:
     name: str
     arguments: bytes
     contract: Contract = field(repr=False)
+
+
+def mismatch(validator: _core.Validator, instance: bytes) -> str | None:
+    """Why a value does not match, or is no JSON that anybody could match; `None` when it does."""
+    try:
+        detail = validator.check(instance)
+    except ValueError as error:
+        return f"{_NO_JSON}: {error.args[0]}"
+    return None if detail is None else f"toolwire: validate value: {detail}"
 
 
 def checked_definition(name: str, schema: bytes | None) -> None:
@@ -115,11 +125,13 @@ class Contract:
             raise InvalidInvocation(base + f"call name {quoted(name)} does not match bound tool {quoted(self.name)}")
         raw = args.encode("utf-8", "surrogatepass") if isinstance(args, str) else bytes(args)
         try:
-            _core.check_arguments(raw)
+            checked = _core.check_arguments(raw)
         except _core.JsonError as error:
-            raise InvalidInvocation(f"{base}arguments: {error.args[0]}") from None
-        exact = raw if raw.strip() else b"{}"
-        detail = self.compile().check(exact)
+            what = "toolwire: validate value" if error.args[1] == "not_an_object" else _NO_JSON
+            raise InvalidInvocation(f"{base}arguments: {what}: {error.args[0]}") from None
+        # What a model pads is kept, for policies and for what is written; blank and null are `{}`.
+        exact = raw if checked != b"{}" else checked
+        detail = mismatch(self.compile(), exact)
         if detail is not None:
             raise InvalidInvocation(f"{base}arguments: {detail}")
         if self._validator is not None:
