@@ -138,7 +138,9 @@ async def test_g25_a_call_inside_an_approved_call_inherits_no_approval() -> None
             return str(error)
         return "ran"
 
-    agent = Agent(Script(ToolCalls(Call("outer", b"{}", "o")), Say("x")), tools=[tool(outer, require_approval()), inner])
+    agent = Agent(
+        Script(ToolCalls(Call("outer", b"{}", "o")), Say("x")), tools=[tool(outer, require_approval()), inner]
+    )
     result = await agent.generate("go")
     resumed = await agent.generate(messages=result.messages, approve=["o"])
     assert contents(resumed) == ['toolwire: tool call requires approval: tool "inner"']

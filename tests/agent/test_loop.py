@@ -3,9 +3,24 @@
 import anyio
 import pytest
 
-from toolwire import Agent, RunError, Tool, ToolError, ToolOutput, max_result_bytes, sequential, timeout, tool, wrap
+from toolwire import (
+    Agent,
+    CallEvent,
+    Finish,
+    RunError,
+    TextDelta,
+    Tool,
+    ToolError,
+    ToolOutput,
+    allow,
+    map_errors,
+    max_result_bytes,
+    sequential,
+    timeout,
+    tool,
+    wrap,
+)
 from toolwire.testing import Call, Fail, MaxTokens, Raw, Say, Script, ToolCalls
-from toolwire import CallEvent, Finish, TextDelta, allow, map_errors
 
 
 @tool
@@ -291,13 +306,18 @@ async def test_g31_calls_of_a_cut_off_answer_are_not_run() -> None:
         ([Finish("stop"), TextDelta("x")], "an event after finish"),
         ([CallEvent("", "echo", b"{}"), Finish("tool_calls")], "a call without an id"),
         ([CallEvent("1", "", b"{}"), Finish("tool_calls")], "a call without a name"),
-        ([CallEvent("1", "a", b"{}"), CallEvent("1", "b", b"{}"), Finish("tool_calls")], "the call id '1' twice in one step"),
+        (
+            [CallEvent("1", "a", b"{}"), CallEvent("1", "b", b"{}"), Finish("tool_calls")],
+            "the call id '1' twice in one step",
+        ),
     ],
 )
 async def test_a_stream_that_breaks_its_contract_ends_the_run(events, breach: str) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(RunError) as caught:
         await Agent(Script(Raw(events))).generate("go")
-    assert str(caught.value) == f"toolwire: run failed at step 0: toolwire: model violated the stream contract: {breach}"
+    assert (
+        str(caught.value) == f"toolwire: run failed at step 0: toolwire: model violated the stream contract: {breach}"
+    )
 
 
 async def test_a_failing_model_ends_the_run() -> None:

@@ -61,7 +61,9 @@ async def test_h2_a_subagents_text_is_the_result_and_its_usage_and_events_count(
     parent = Agent(Script(ToolCalls(Call("research", PROMPT, "c1")), Say("x")), tools=[subagent("research", "", child)])
     events: list[tuple[str, str]] = []
     result = await parent.generate(
-        "go", run_id="run", on_event=lambda event: events.append((event.kind, event.event.run_id if event.event else ""))
+        "go",
+        run_id="run",
+        on_event=lambda event: events.append((event.kind, event.event.run_id if event.event else "")),
     )
     assert contents(result) == ["found: 3 orders"]
     assert (result.usage.total, result.steps[0].child_usage["c1"].total) == (45, 15)
@@ -123,19 +125,23 @@ FOREIGN = b'{"properties": {"q": {"type": "string","maximum":1.50}}, "required":
 
 def imported() -> Tool:
     """A tool as an import makes it, without a server."""
-    from toolwire.contract.policies import Settings
     from toolwire.contract.local_tool import LocalDefinition
+    from toolwire.contract.policies import Settings
 
     class Caller:
         async def call(self, tool: Tool, arguments: bytes | str):  # type: ignore[no-untyped-def]
             raise ToolError("never")
 
-    return Tool("gh_search", LocalDefinition("gh_search", "Search.", FOREIGN), Settings("mcp", sequential=True), Caller())
+    return Tool(
+        "gh_search", LocalDefinition("gh_search", "Search.", FOREIGN), Settings("mcp", sequential=True), Caller()
+    )
 
 
 def test_h9_h10_the_manifest_is_the_document_of_the_spec() -> None:
     agent = Agent(Script(), name="importer", instructions="Be brief.", tools=[imported()])
-    assert manifest(agent) == """{
+    assert (
+        manifest(agent)
+        == """{
   "toolwire": 1,
   "agents": [
     {
@@ -174,6 +180,7 @@ def test_h9_h10_the_manifest_is_the_document_of_the_spec() -> None:
   ]
 }
 """
+    )
 
 
 def test_h11_a_manifest_refuses_agents_without_names_and_two_of_one() -> None:

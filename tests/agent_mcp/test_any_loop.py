@@ -208,6 +208,19 @@ async def test_i8_a_task_of_another_loop_calls_into_the_home_of_the_connection()
         home.do(connection.aclose())
 
 
+async def test_another_loop_lists_tools_and_closes_the_connection() -> None:
+    with server() as raw, Beside() as home, anyio.fail_after(PATIENCE):
+        _, connection, _ = home.do(opened(raw))
+        tools = await toolwire.tools(connection, prefix="far_")
+        assert tools.names == ("far_t", "far_hang")
+        assert await tools["far_t"].invoke() == "answered"
+        with pytest.raises(RuntimeError, match="enter it there"):
+            await toolwire.live_tools(connection).__aenter__()
+        await connection.aclose()
+        assert connection.closed
+        assert raw.alive() == []
+
+
 def test_i8_a_connection_on_trio_is_called_from_a_loop_of_asyncio() -> None:
     async def on_trio() -> list[str]:
         with server() as raw, anyio.fail_after(PATIENCE):

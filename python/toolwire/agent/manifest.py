@@ -15,7 +15,7 @@ from typing import Any
 from toolwire.agent.agent import Agent
 from toolwire.agent.subagent import AgentCaller
 from toolwire.contract.durations import spelled
-from toolwire.contract.local_tool import FunctionCaller
+from toolwire.contract.local_calls import FunctionCaller
 from toolwire.contract.tool_object import Tool
 from toolwire.errors import ToolwireError, quoted
 

@@ -15,6 +15,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import MCPServer
 from mcp_types import ElicitResult
 
+from toolwire.bridge.home import Home
 from toolwire.bridge.owner import Overdue, Owner
 from toolwire.bridge.serving import in_process
 from toolwire.errors import ConnectError
@@ -30,8 +31,8 @@ UNSET: Any = object()
 class Connection:
     """A live session: `.client` is the SDK's Client, `.session` its session, `.wire` the wire under it.
 
-    It may be used from any task of its loop and closed from any of them. `.wire` is `None` where the SDK's own transport
-    carries the session.
+    Its tools may be listed and called, and it may be closed, from any task of any loop; all else belongs to its own.
+    `.wire` is `None` where the SDK's own transport carries the session.
     """
 
     def __init__(self, client: mcp.Client, wire: ClientWire | None, limits: Limits, owner: Owner[mcp.Client]) -> None:
@@ -39,6 +40,7 @@ class Connection:
         self.session = client.session
         self.wire = wire
         self.limits = limits
+        self.home = Home()
         self._owner = owner
 
     @property
@@ -61,7 +63,7 @@ class Connection:
 
     async def aclose(self) -> None:
         """Ends the session and the server, within five seconds, once. Calls in flight end with an error."""
-        await self._owner.leave()
+        await (self._owner.leave() if self.home.is_here() else self.home.visit(self._owner.leave))
 
 
 class connect:  # noqa: N801 - the design's name: used as a function, it is the context manager itself

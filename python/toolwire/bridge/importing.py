@@ -45,6 +45,8 @@ async def tools(
     Raises RemoteCallError when the listing fails, on any page: then there are no tools at all. A server without the
     method has none.
     """
+    if isinstance(source, Connection) and not source.home.is_here():
+        return await source.home.visit(lambda: tools(source, prefix=prefix, policy=policy, any_root=any_root))
     origin = Source(source)
     listing = _Listing(origin, prefix, policy, any_root)
     await listing.walk()

@@ -57,9 +57,12 @@ class live_tools:  # noqa: N801 - the issue's name: used as a function, it is th
     ) -> None:
         policies = policy if isinstance(policy, Policy) else tuple(policy)
         options = {"prefix": prefix, "policy": policies, "any_root": any_root}
+        self._connection = connection
         self._owner = Owner(_followed(LiveTools(connection, options, on_change)))
 
     async def __aenter__(self) -> LiveTools:
+        if not self._connection.home.is_here():
+            raise RuntimeError("live_tools follows its connection in that connection's own event loop: enter it there")
         return await self._owner.enter(None)
 
     async def __aexit__(

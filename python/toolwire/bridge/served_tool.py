@@ -13,10 +13,10 @@ from mcp.server.auth.middleware.auth_context import get_access_token
 
 from toolwire import _core
 from toolwire.bridge.turns import Turns
+from toolwire.contract.blocks import block_json
 from toolwire.contract.current import Request, serving
 from toolwire.contract.halves import without_halves
-from toolwire.contract.blocks import block_json
-from toolwire.contract.local_tool import text_of
+from toolwire.contract.local_calls import text_of
 from toolwire.contract.output import ToolOutput
 from toolwire.contract.remote_output import RemoteOutput
 from toolwire.contract.tool_object import Tool

@@ -26,7 +26,7 @@ from toolwire.wire.memory import memory_pair
 from toolwire.wire.runtime import AnyioRuntime, AsyncioRuntime, Runtime
 from toolwire.wire.server import ServerWire, current_wire
 
-__all__ = ["in_process", "run_stdio", "stdio"]
+__all__ = ["in_process", "run_descriptors", "run_stdio", "stdio"]
 
 AnyServer = Server[Any] | MCPServer
 
@@ -78,11 +78,14 @@ async def stdio(server: AnyServer) -> AsyncIterator[tuple[Any, Any]]:
     While they are open these belong to the protocol alone: what a handler prints goes to stderr. Raises RuntimeError
     when they serve another session already.
     """
-    async with AsyncExitStack() as stack:
-        source, sink = stack.enter_context(claimed_stdio())
-        runtime, tasks = await stack.enter_async_context(_runtime())
-        channel = DescriptorChannel(runtime, source, sink)
-        wire = await stack.enter_async_context(_wire(server, channel, tasks))
+    with claimed_stdio() as (source, sink):
+        async with _on_descriptors(server, source, sink) as streams:
+            yield streams
+
+
+@asynccontextmanager
+async def _on_descriptors(server: AnyServer, source: int, sink: int) -> AsyncIterator[tuple[Any, Any]]:
+    async with _runtime() as (runtime, tasks), _wire(server, DescriptorChannel(runtime, source, sink), tasks) as wire:
         yield wire.streams
 
 
@@ -92,13 +95,19 @@ async def run_stdio(server: AnyServer) -> None:
     SIGTERM cancels the handlers in flight and ends the process within three seconds. What the server's lifespan raises
     comes out of here as it is.
     """
+    with claimed_stdio() as (source, sink):
+        await run_descriptors(server, source, sink)
+
+
+async def run_descriptors(server: AnyServer, source: int, sink: int) -> None:
+    """Do what `run_stdio` does, over descriptors that are claimed already."""
     lowlevel = _sdk.lowlevel_of(server)
     failed: list[Exception] = []
     async with anyio.create_task_group() as tasks:
         if threading.current_thread() is threading.main_thread() and sys.platform != "win32":
             await tasks.start(_on_sigterm, tasks.cancel_scope)
         try:
-            async with stdio(server) as (read, write):
+            async with _on_descriptors(server, source, sink) as (read, write):
                 await lowlevel.run(read, write, _options(lowlevel))
         except Exception as error:  # noqa: BLE001 - raised below, out of the group
             failed.append(error)

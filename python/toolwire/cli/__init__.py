@@ -1,4 +1,4 @@
-"""The command line: `toolwire list`, `call`, `check` and `demo`. One file a command; `app` holds them together.
+"""The command line: `toolwire list`, `call`, `check`, `serve`, `demo`. One file a command; `app` holds them together.
 
 Exit codes: 0 done, 1 the tool said error, 2 bad usage, 3 no connection. What was asked for goes to stdout, everything
 said about it to stderr. Nothing that a server sends reaches a terminal unescaped (`terminal`).

@@ -10,6 +10,7 @@ from toolwire.cli.call import call_tool
 from toolwire.cli.check import check_server
 from toolwire.cli.demo import show_demo
 from toolwire.cli.list import list_tools
+from toolwire.cli.serve import serve
 from toolwire.cli.server import Exit
 from toolwire.cli.terminal import say
 
@@ -26,6 +27,7 @@ app = typer.Typer(
 app.command("list")(list_tools)
 app.command("call")(call_tool)
 app.command("check")(check_server)
+app.command("serve")(serve)
 app.command("demo")(show_demo)
 
 

@@ -129,8 +129,13 @@ class Stop(Exception):
 
 def run(command: Callable[[], Awaitable[Exit]]) -> NoReturn:
     """Run a command to its end and leave with its exit code; errors become messages, never tracebacks."""
+    leave(lambda: anyio.run(command))
+
+
+def leave(command: Callable[[], Exit]) -> NoReturn:
+    """Do the same for a command that has a part before its event loop."""
     try:
-        code = anyio.run(command)
+        code = command()
     except KeyboardInterrupt:
         code = Exit.INTERRUPTED
     except BaseExceptionGroup as group:

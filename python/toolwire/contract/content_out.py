@@ -9,7 +9,7 @@ from urllib.parse import quote as percent
 
 from toolwire import _core
 from toolwire.contract.content_in import CONTENT, CORE, CORE_BEFORE
-from toolwire.contract.content_values import check_mime, check_part, check_uri, citations_json, main_type
+from toolwire.contract.content_values import check_kind, check_mime, check_part, check_uri, citations_json, main_type
 from toolwire.contract.parts import MediaPart, Part, TextPart
 from toolwire.errors import ContentError, MediaReferenceError, quoted
 
@@ -26,6 +26,7 @@ def block_of(part: Part) -> bytes:
     """A part as a content block. Raises ContentError, MediaReferenceError."""
     if isinstance(part, MediaPart) and part.reference is not None:
         raise MediaReferenceError
+    check_kind(part)
     envelope = _envelope(part)
     kind = _kind(part, envelope)
     if isinstance(part, MediaPart) and part.bytes_size is None and part.uri is None:

@@ -10,7 +10,7 @@ from toolwire import _core
 from toolwire.contract.parts import Citation, MediaPart, Part, TextPart
 from toolwire.errors import ContentError, MediaReferenceError, quoted
 
-__all__ = ["check_mime", "check_part", "check_uri", "citation_of", "citations_json", "is_absolute", "main_type"]
+__all__ = ["check_kind", "check_mime", "check_part", "check_uri", "citation_of", "citations_json", "is_absolute", "main_type"]
 
 _TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 _MIME = re.compile(rf'{_TOKEN}/{_TOKEN}(\s*;\s*{_TOKEN}=({_TOKEN}|"(?:[^"\\]|\\.)*"))*\s*')
@@ -42,6 +42,12 @@ def check_uri(uri: str) -> None:
         raise ContentError(f"toolwire: invalid source: {quoted(uri)} is not an absolute URI")
 
 
+def check_kind(part: object) -> None:
+    """Raises ContentError for what is neither text nor media."""
+    if not isinstance(part, TextPart | MediaPart):
+        raise ContentError(f"toolwire: invalid tool output: unsupported content kind {quoted(type(part).__name__)}")
+
+
 def check_part(part: Part) -> None:
     """Raises ContentError for a part that is none."""
     if isinstance(part, TextPart):
@@ -50,8 +56,7 @@ def check_part(part: Part) -> None:
         for citation in part.citations:
             _check_citation(citation)
         return
-    if not isinstance(part, MediaPart):
-        raise ContentError(f"toolwire: invalid tool output: unsupported content kind {quoted(type(part).__name__)}")
+    check_kind(part)
     if part.reference is not None:
         raise MediaReferenceError
     size = part.bytes_size

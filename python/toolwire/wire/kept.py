@@ -18,7 +18,7 @@ __all__ = ["Kept", "answer_of", "dumped", "same_json"]
 class Kept:
     """What is kept of one request until it is answered."""
 
-    __slots__ = ("envelope", "exact", "expected", "frame", "listed", "message")
+    __slots__ = ("earlier", "envelope", "exact", "expected", "frame", "listed", "message")
 
     def __init__(self, frame: _core.Frame, message: JSONRPCRequest) -> None:
         self.frame = frame
@@ -29,6 +29,8 @@ class Kept:
         self.exact: bytes | None = None
         self.listed: dict[str, tuple[Any, bytes]] | None = None
         """The same for each of our entries in a listing, by name."""
+        self.earlier: Kept | None = None
+        """A request of the same id, which the client may not use twice: both are answered, as the SDK does."""
 
 
 def answer_of(kept: Kept, message: JSONRPCResponse | JSONRPCError) -> bytes:

@@ -216,8 +216,9 @@ class ServerWire:
             return
         self.sdk_requests += 1
         key = request_key(message.id)
-        self._forget(key)
-        self.kept[key] = Kept(frame, message)
+        kept = Kept(frame, message)
+        kept.earlier = self.kept.get(key)
+        self.kept[key] = kept
         self._kept_size += frame.size
         self._deliver(SessionMessage(message))
 
@@ -225,6 +226,8 @@ class ServerWire:
         kept = None if key is None else self.kept.pop(key, None)
         if kept is not None:
             self._kept_size -= kept.frame.size
+            if kept.earlier is not None:
+                self.kept[request_key(kept.message.id)] = kept.earlier
         return kept
 
     def _pass_on(self, frame: _core.Frame) -> None:
@@ -273,15 +276,16 @@ class ServerWire:
         if self._channel.full:
             await self.room()
         message = item.message
-        if isinstance(message, JSONRPCResponse | JSONRPCError):
-            kept = self._forget(request_key(message.id) if message.id is not None else None)
+        if isinstance(message, JSONRPCResponse | JSONRPCError) and message.id is not None:
+            kept = self._forget(request_key(message.id))
+            # Without one the client has cancelled it, and the SDK had not heard of that yet.
             if kept is not None:
                 if isinstance(message, JSONRPCResponse):
                     self._learn(kept)
                 self._channel.write(answer_of(kept, message))
                 self._finished()
-                return
-        elif isinstance(message, JSONRPCRequest):
+            return
+        if isinstance(message, JSONRPCRequest):
             self._asked.add(request_key(message.id))
         self._channel.write(dumped(message))
 
