@@ -105,6 +105,9 @@ def test_row_101_prompt_kinds() -> None:
         assert isinstance(image, MediaPart)
         assert isinstance(link, MediaPart)
         assert (text.text, image.data, link.name) == ("hi", b"\x89PNG", "report")
+        restored = toolwire.messages_from_json(toolwire.messages_to_json(chat))
+        assert [facts(message.parts[0]) for message in restored] == [facts(message.parts[0]) for message in chat]
+        assert [message.parts[0].metadata for message in restored] == [message.parts[0].metadata for message in chat]
 
 
 def prompt_error(message: Any) -> str:
