@@ -5,7 +5,7 @@ import platform
 import sys
 from importlib.metadata import version
 
-from benches import calls, imports, limit, lines, memory, stages
+from benches import agent, calls, imports, limit, lines, memory, stages
 from benches.table import Row, heading, show
 
 BENCHES = {
@@ -15,6 +15,7 @@ BENCHES = {
     "memory": memory.rows,
     "limit": limit.rows,
     "stages": stages.rows,
+    "agent": agent.rows,
 }
 
 

@@ -1,4 +1,4 @@
-"""The only file that touches a name of the SDK outside its documented API. Each has a contract test that says what breaks.
+"""The only file that touches names of the SDK outside its documented API. A contract test says of each what breaks.
 
 Why: a session that does not run on a wire must be asked for a page of tools without the SDK's validation of the whole
 page, and `send_request` offers no such door.
@@ -15,6 +15,7 @@ from mcp.server.extension import Extension, compose_tool_call_handler
 from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import MCPServer
 from mcp.server.request_state import RequestStateBoundary
+from mcp.shared.dispatcher import CallOptions
 from mcp_types import methods
 from opentelemetry.trace import ProxyTracerProvider, get_tracer_provider
 
@@ -44,13 +45,13 @@ async def raw_request(
     request_id: int | None = None,
     on_progress: Callable[[float, float | None, str | None], None] | None = None,
 ) -> dict[str, Any]:
-    """One request through the session's dispatcher: its envelope and headers as the SDK stamps them, its result unvalidated.
+    """One request through a session's dispatcher: envelope and headers as the SDK stamps them, the result unvalidated.
 
     Raises MCPError for an error answer and a closed connection, and whatever else the session's transport raises.
     """
     data: dict[str, Any] = {"method": method, "params": params}
-    options: dict[str, Any] = {}
-    session._stamp(data, options)  # type: ignore[arg-type]  # CallOptions is a TypedDict, built up by the stamp
+    options: CallOptions = {}
+    session._stamp(data, options)
     if request_id is not None:
         options["request_id"] = request_id
     if on_progress is not None:
@@ -59,7 +60,7 @@ async def raw_request(
             on_progress(progress, total, message)
 
         options["on_progress"] = heard
-    return await session._dispatcher.send_raw_request(method, data["params"], options)  # type: ignore[arg-type]  # as above
+    return await session._dispatcher.send_raw_request(method, data["params"], options)
 
 
 def advertised(session: ClientSession) -> dict[str, Any]:
@@ -95,7 +96,10 @@ def intercepted(server: Any, handler: Any) -> tuple[Any, bool]:
 
 
 def dumped_result(method: str, version: str, result: dict[str, Any]) -> dict[str, Any]:
-    """What the SDK writes for a handler's result that says all of its envelope itself. Raises pydantic's ValidationError."""
+    """What the SDK writes for a handler's result that says all of its envelope itself.
+
+    Raises pydantic's ValidationError.
+    """
     return methods.serialize_server_result(method, version, result)
 
 

@@ -89,8 +89,8 @@ class ToolFailure(ToolError):
     """A definite failure. The text is what the model reads.
 
     `kind` is `"failed"`, `"rejected"` (permission refused) or `"invalid_input"` (refused before it ran); `remote`
-    says that the server reported it; `output` is the ToolOutput with every part that came with it; `cause` is outside the exception
-    chain on purpose, since it is a diagnosis and no outcome.
+    says that the server reported it; `output` is the ToolOutput with every part that came with it; `cause` is outside
+    the exception chain on purpose, since it is a diagnosis and no outcome.
     """
 
     def __init__(
@@ -116,7 +116,8 @@ class RemoteCallError(ToolError):
     """A call whose outcome nobody reported: transport, protocol or deadline. Reads `mcp: …`.
 
     `may_have_run` is False only where it is certain that the tool did not run. `code` and `data` (JSON bytes) are
-    those of a JSON-RPC error, `raw` is the text that could not be read, `status` and `retry_after` (seconds) are HTTP's.
+    those of a JSON-RPC error, `raw` is the text that could not be read, `status` and `retry_after` (seconds) are of
+    HTTP.
     """
 
     def __init__(
@@ -149,7 +150,10 @@ class ResultError(RemoteCallError):
 
 
 class ConnectError(ToolwireError):
-    """No session came about. `exit_code`, `stderr` (the last 64 KiB) and `noise` (the first lines that were no messages) say why."""
+    """No session came about.
+
+    `exit_code`, `stderr` (the last 64 KiB) and `noise` (the first lines that were no messages) say why.
+    """
 
     def __init__(
         self, text: str, *, exit_code: int | None = None, stderr: bytes = b"", noise: tuple[bytes, ...] = ()
@@ -247,7 +251,10 @@ class EmptyEmbeddedResourceError(ContentError):
 
 @dataclass(frozen=True, slots=True)
 class SkippedTool:
-    """An entry that was not imported: `name` (the server's; `""` where that was the problem), `index` over all pages, `error`."""
+    """An entry that was not imported, and the `error` that says why.
+
+    `name` is the server's, `""` where that was the problem; `index` counts over all pages from 0.
+    """
 
     name: str
     index: int
@@ -269,7 +276,7 @@ class ToolImportError(ToolwireError, ExceptionGroup[ToolwireError]):
         group.skipped = tuple(skipped)
         return group
 
-    def __init__(self, skipped: Sequence[SkippedTool]) -> None:
+    def __init__(self, skipped: Sequence[SkippedTool]) -> None:  # noqa: ARG002 - what `__new__` took comes here too
         BaseException.__init__(self, self.message, self.exceptions)
 
     def __str__(self) -> str:

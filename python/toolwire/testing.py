@@ -1,5 +1,6 @@
-r"""For tests: `RawServer`, a stdio MCP server in its own process that speaks exactly the bytes it is given; and `Script`, a model.
+r"""For tests: `RawServer`, a server that speaks exactly the bytes it is given, and `Script`, a model.
 
+A `RawServer` is a stdio MCP server in its own process.
 What a real server can get wrong is written down as answers, and nothing here corrects it:
 
     tools = listing(b'{"name":"t","inputSchema":{"type":"object"}}')

@@ -1,5 +1,8 @@
 """Approvals, tool sources and construction: rows G22 to G29 of the reference's table, and what binds an approval."""
 
+from collections.abc import Callable, Sequence
+from typing import cast
+
 import pytest
 
 from toolwire import (
@@ -7,6 +10,7 @@ from toolwire import (
     ApprovalRequired,
     PendingCall,
     RunError,
+    RunResult,
     Tool,
     ToolError,
     ToolwireError,
@@ -15,6 +19,7 @@ from toolwire import (
     require_approval,
     tool,
 )
+from toolwire.agent.dispatch import ApprovalCase
 from toolwire.testing import Call, Say, Script, ToolCalls
 
 ran: list[tuple[str, bytes]] = []
@@ -25,7 +30,7 @@ def _forget() -> None:
     ran.clear()
 
 
-def gated(name: str = "refund", rule=None) -> Tool:  # type: ignore[no-untyped-def]
+def gated(name: str = "refund", rule: Callable[[ApprovalCase], bool] | None = None) -> Tool:
     async def body(args: bytes) -> str:
         ran.append((name, args))
         return f"{name} ran"
@@ -36,11 +41,11 @@ def gated(name: str = "refund", rule=None) -> Tool:  # type: ignore[no-untyped-d
 lookup = tool(lambda: "found", name="lookup")
 
 
-def contents(result) -> list[str]:  # type: ignore[no-untyped-def]
+def contents(result: RunResult) -> list[str]:
     return [part.content for message in result.messages for part in message.results]
 
 
-async def parked():  # type: ignore[no-untyped-def]
+async def parked() -> tuple[Agent, RunResult]:
     calls = [Call("refund", b'{ "id" : 1.50 }', "r1"), Call("lookup", b"{}", "l1"), Call("refund", b"{}", "r2")]
     agent = Agent(Script(ToolCalls(*calls, Call("refund", b"{}", "r3")), Say("bye")), tools=[gated(), lookup])
     return agent, await agent.generate("go")
@@ -73,7 +78,7 @@ async def test_an_approval_goes_through_json_in_another_process_byte_for_byte() 
 
 async def test_a21_a_tool_that_changed_since_it_was_approved_asks_again() -> None:
     _, result = await parked()
-    changed = Tool.raw("refund", "now asks for a card number", None, lambda args: "stolen", require_approval())
+    changed = Tool.raw("refund", "now asks for a card number", None, lambda _: "stolen", require_approval())
     agent = Agent(Script(Say("never")), tools=[changed, lookup])
     again = await agent.generate(messages=result.messages, approve=["r1"], deny=["r2", "r3"])
     assert [call.id for call in again.pending] == ["r1"]
@@ -117,12 +122,16 @@ async def test_k3_an_approval_rule_looks_at_the_call() -> None:
 
 
 async def test_g24_a_call_outside_the_loop_raises_its_failure() -> None:
-    agent = Agent(Script(), tools=[gated(), tool(lambda q="": "x", name="typed")], strict_input=True)
-    with pytest.raises(ToolError, match='^NO_SUCH_TOOL: no tool named "ghost"$'):
+    @tool
+    def typed(q: str = "") -> str:
+        return q
+
+    agent = Agent(Script(), tools=[gated(), typed], strict_input=True)
+    with pytest.raises(ToolError, match=r'^NO_SUCH_TOOL: no tool named "ghost"$'):
         await agent.call_tool("ghost")
-    with pytest.raises(ApprovalRequired, match='^toolwire: tool call requires approval: tool "refund"$'):
+    with pytest.raises(ApprovalRequired, match=r'^toolwire: tool call requires approval: tool "refund"$'):
         await agent.call_tool("refund")
-    with pytest.raises(ToolError, match='^INVALID_INPUT: tool "typed": unknown field "units": not in the schema$'):
+    with pytest.raises(ToolError, match=r'^INVALID_INPUT: tool "typed": unknown field "units": not in the schema$'):
         await agent.call_tool("typed", b'{"units":"C"}')
 
 
@@ -150,7 +159,14 @@ async def test_g25_a_call_inside_an_approved_call_inherits_no_approval() -> None
 
 async def test_g26_a_tool_source_is_asked_once_a_step() -> None:
     asked: list[int] = []
-    mounted = [tool(lambda: mounted.append(tool(lambda: "two", name="two")) or "one", name="one")]
+    mounted: list[Tool] = []
+
+    @tool
+    def one() -> str:
+        mounted.append(tool(lambda: "two", name="two"))
+        return "one"
+
+    mounted.append(one)
 
     def source() -> list[Tool]:
         asked.append(len(mounted))
@@ -158,7 +174,7 @@ async def test_g26_a_tool_source_is_asked_once_a_step() -> None:
 
     agent = Agent(Script(ToolCalls(Call("one")), ToolCalls(Call("two")), Say("x")), tool_source=source)
     result = await agent.generate("go")
-    assert contents(result) == ["one", "two"] or contents(result) == ["null", "two"]
+    assert contents(result) == ["one", "two"]
     assert len(asked) == 3
 
 
@@ -169,8 +185,8 @@ async def test_g26_a_tool_source_is_asked_once_a_step() -> None:
         (["a", None], "toolwire: nil tool in tool source snapshot: entry 1"),
     ],
 )
-async def test_g27_a_broken_tool_source_fails_the_run(entries, text: str) -> None:  # type: ignore[no-untyped-def]
-    tools = [None if name is None else tool(lambda: "", name=name) for name in entries]
+async def test_g27_a_broken_tool_source_fails_the_run(entries: Sequence[str | None], text: str) -> None:
+    tools = cast("list[Tool]", [name and tool(lambda: "", name=name) for name in entries])
     with pytest.raises(RunError) as caught:
         await Agent(Script(Say("x")), tool_source=lambda: tools).generate("go")
     assert str(caught.value) == f"toolwire: run failed at step 0: {text}"
@@ -182,12 +198,12 @@ def test_g28_an_agent_refuses_two_tools_of_one_name_and_none() -> None:
         Agent(Script(), tools=[one, one])
     assert str(caught.value) == 'toolwire: duplicate tool name "x" (origins: local, local)'
     with pytest.raises(ToolwireError, match="nil tool"):
-        Agent(Script(), tools=[None])  # type: ignore[list-item]
+        Agent(Script(), tools=[None])  # type: ignore[list-item]  # the mistake that the test is about
     with pytest.raises(ToolwireError, match="nil Model"):
-        Agent(None)  # type: ignore[arg-type]
+        Agent(None)  # type: ignore[arg-type]  # the mistake that the test is about
 
 
 def test_g29_a_registered_tool_cannot_be_changed_from_outside() -> None:
     agent = Agent(Script(), tools=[lookup])
     with pytest.raises(AttributeError):
-        agent.tools[0].name = "other"  # type: ignore[misc]
+        agent.tools[0].name = "other"  # type: ignore[misc]  # the mistake that the test is about

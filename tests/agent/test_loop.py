@@ -1,5 +1,8 @@
 """The loop of a run: rows G of the reference's table (spec one-session, part 3), each named by its row."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import anyio
 import pytest
 
@@ -7,7 +10,9 @@ from toolwire import (
     Agent,
     CallEvent,
     Finish,
+    Policy,
     RunError,
+    RunResult,
     TextDelta,
     Tool,
     ToolError,
@@ -20,6 +25,9 @@ from toolwire import (
     tool,
     wrap,
 )
+from toolwire.agent.middleware import Call as ToolCall
+from toolwire.agent.middleware import Middleware, Next
+from toolwire.agent.model import ModelEvent
 from toolwire.testing import Call, Fail, MaxTokens, Raw, Say, Script, ToolCalls
 
 
@@ -28,11 +36,11 @@ async def echo(text: str) -> dict[str, str]:
     return {"echoed": text.upper()}
 
 
-def results(result) -> list[tuple[str, bool]]:  # type: ignore[no-untyped-def]
+def results(result: RunResult) -> list[tuple[str, bool]]:
     return [(part.content, part.is_error) for message in result.messages for part in message.results]
 
 
-async def run(agent_tools, *calls: Call, **options):  # type: ignore[no-untyped-def]
+async def run(agent_tools: Sequence[Tool], *calls: Call, **options: Any) -> RunResult:
     return await Agent(Script(ToolCalls(*calls), Say("done")), tools=agent_tools, **options).generate("go")
 
 
@@ -93,7 +101,7 @@ class Trace:
         self.running: set[str] = set()
         self.beside: dict[str, set[str]] = {}
 
-    def make(self, name: str, *policies, ticks: int = 3) -> Tool:  # type: ignore[no-untyped-def]
+    def make(self, name: str, *policies: Policy, ticks: int = 3) -> Tool:
         async def body() -> str:
             self.lines.append(f">{name}")
             self.running.add(name)
@@ -221,7 +229,7 @@ async def test_g13_to_g16_a_text_is_cut_on_a_character_and_marked(text: str, cap
 
 
 async def test_g17_a_tools_own_cap_wins_and_zero_lifts_it() -> None:
-    def make(name: str, *policies):  # type: ignore[no-untyped-def]
+    def make(name: str, *policies: Policy) -> Tool:
         return tool(lambda: "x" * 1000, *policies, name=name)
 
     tools = [make("ten", max_result_bytes(10)), make("none", max_result_bytes(0)), make("agents")]
@@ -233,8 +241,8 @@ async def test_g17_a_tools_own_cap_wins_and_zero_lifts_it() -> None:
     ]
 
 
-def layer(name: str, lines: list[str]):  # type: ignore[no-untyped-def]
-    async def middleware(call, following) -> ToolOutput:  # type: ignore[no-untyped-def]
+def layer(name: str, lines: list[str]) -> Middleware:
+    async def middleware(call: ToolCall, following: Next) -> ToolOutput:
         lines.append(f"{name}>{call.name}")
         try:
             return await following(call)
@@ -255,7 +263,7 @@ async def test_g18_middleware_nests_from_the_agent_inwards_to_the_tool() -> None
 
 
 async def test_g19_a_panic_of_a_middleware_is_contained() -> None:
-    async def broken(call, following) -> ToolOutput:  # type: ignore[no-untyped-def]
+    async def broken(_call: ToolCall, _following: Next) -> ToolOutput:
         raise SystemExit("middleware bug")
 
     ls = tool(lambda: "ok", name="ls")
@@ -264,7 +272,7 @@ async def test_g19_a_panic_of_a_middleware_is_contained() -> None:
 
 async def test_g20_allow_refuses_before_the_handler_runs() -> None:
     ran: list[str] = []
-    tools = [tool(lambda: ran.append("rm") or "", name="rm"), tool(lambda: "fine", name="ls")]
+    tools = [tool(lambda: ran.append("rm"), name="rm"), tool(lambda: "fine", name="ls")]
     result = await run(tools, Call("rm"), Call("ls"), middleware=[allow(lambda call: call.name != "rm")])
     assert results(result) == [('DENIED: tool "rm" is not allowed', True), ("fine", False)]
     assert ran == []
@@ -283,14 +291,16 @@ async def test_g21_map_errors_hides_what_is_no_toolerror() -> None:
 
 async def test_g30_a_run_over_its_steps_fails_with_what_it_has() -> None:
     agent = Agent(Script(*[ToolCalls(Call("echo", b'{"text":"x"}'))] * 3), tools=[echo], max_steps=2)
-    with pytest.raises(RunError, match="^toolwire: run failed at step 2: toolwire: run exceeded the maximum") as caught:
+    with pytest.raises(
+        RunError, match=r"^toolwire: run failed at step 2: toolwire: run exceeded the maximum"
+    ) as caught:
         await agent.generate("go")
     assert (caught.value.step, len(caught.value.result.steps)) == (2, 2)
 
 
 async def test_g31_calls_of_a_cut_off_answer_are_not_run() -> None:
     ran: list[str] = []
-    touch = tool(lambda: ran.append("x") or "", name="touch")
+    touch = tool(lambda: ran.append("x"), name="touch")
     model = Script(MaxTokens("", Call("touch"), Call("touch")), Say("sorry"))
     result = await Agent(model, tools=[touch]).generate("go")
     text = "tool call touch was not executed: the response hit the output token limit"
@@ -312,7 +322,7 @@ async def test_g31_calls_of_a_cut_off_answer_are_not_run() -> None:
         ),
     ],
 )
-async def test_a_stream_that_breaks_its_contract_ends_the_run(events, breach: str) -> None:  # type: ignore[no-untyped-def]
+async def test_a_stream_that_breaks_its_contract_ends_the_run(events: Sequence[ModelEvent], breach: str) -> None:
     with pytest.raises(RunError) as caught:
         await Agent(Script(Raw(events))).generate("go")
     assert (
@@ -321,5 +331,5 @@ async def test_a_stream_that_breaks_its_contract_ends_the_run(events, breach: st
 
 
 async def test_a_failing_model_ends_the_run() -> None:
-    with pytest.raises(RunError, match="^toolwire: run failed at step 0: model stream: provider down$"):
+    with pytest.raises(RunError, match=r"^toolwire: run failed at step 0: model stream: provider down$"):
         await Agent(Script(Fail("provider down"))).generate("go")

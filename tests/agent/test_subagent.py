@@ -8,9 +8,11 @@ import pytest
 
 from toolwire import (
     Agent,
+    RunResult,
     Schema,
     Tool,
     ToolError,
+    ToolOutput,
     ToolwireError,
     manifest,
     max_result_bytes,
@@ -24,6 +26,8 @@ from toolwire import (
     tool,
     tools_record,
 )
+from toolwire.contract.local_tool import LocalDefinition
+from toolwire.contract.policies import Settings
 from toolwire.testing import Call, Fail, Say, Script, ToolCalls
 
 PROMPT = b'{"prompt":"look"}'
@@ -36,7 +40,7 @@ class Verdict:
     score: int = 0
 
 
-def contents(result) -> list[str]:  # type: ignore[no-untyped-def]
+def contents(result: RunResult) -> list[str]:
     return [part.content for message in result.messages for part in message.results]
 
 
@@ -53,7 +57,7 @@ def test_h1_the_schema_of_a_subagent_is_pinned() -> None:
     )
     assert made.output_schema is None
     with pytest.raises(ToolwireError, match='Subagent "x" called with a nil agent'):
-        subagent("x", "", None)  # type: ignore[arg-type]
+        subagent("x", "", None)  # type: ignore[arg-type]  # the mistake that the test is about
 
 
 async def test_h2_a_subagents_text_is_the_result_and_its_usage_and_events_count() -> None:
@@ -86,7 +90,7 @@ async def test_h4_h5_h6_a_typed_output_gives_the_submitted_bytes() -> None:
     assert await through(Agent(Script(Say("only talk")), output=Verdict)) == "only talk"
     run = await Agent(Script(ToolCalls(Call("submit_output", raw))), output=Verdict).generate("go")
     assert (run.stop_reason, output_of(run, Verdict)) == ("output_submitted", Verdict(True, "ok", 7))
-    with pytest.raises(ToolwireError, match="^toolwire: run ended without a structured output$"):
+    with pytest.raises(ToolwireError, match=r"^toolwire: run ended without a structured output$"):
         output_of(await Agent(Script(Say("talk")), output=Verdict).generate("go"), Verdict)
 
 
@@ -94,11 +98,12 @@ async def test_h7_a_cycle_is_seen_before_another_model_call() -> None:
     tools: list[Tool] = []
     model_a = Script(ToolCalls(Call("use_b", PROMPT)), Say("a"))
     a = Agent(model_a, tool_source=lambda: tools)
-    b = Agent(Script(ToolCalls(Call("use_a", PROMPT)), Say("b")), tools=[subagent("use_a", "", a)])
+    model_b = Script(ToolCalls(Call("use_a", PROMPT)), Say("b"))
+    b = Agent(model_b, tools=[subagent("use_a", "", a)])
     tools.append(subagent("use_b", "", b))
     await a.generate("go")
     assert len(model_a.requests) == 2
-    heard = b.model.requests[1].messages[-1].results[0].content  # type: ignore[attr-defined]
+    heard = model_b.requests[1].messages[-1].results[0].content
     assert heard == 'SUBAGENT_CYCLE: agent "use_a" is already running in this call chain'
 
 
@@ -125,12 +130,10 @@ FOREIGN = b'{"properties": {"q": {"type": "string","maximum":1.50}}, "required":
 
 def imported() -> Tool:
     """A tool as an import makes it, without a server."""
-    from toolwire.contract.local_tool import LocalDefinition
-    from toolwire.contract.policies import Settings
 
     class Caller:
-        async def call(self, tool: Tool, arguments: bytes | str):  # type: ignore[no-untyped-def]
-            raise ToolError("never")
+        async def call(self, tool: Tool, arguments: bytes | str) -> ToolOutput:
+            raise ToolError("never", f"{tool.name} {arguments!r}")
 
     return Tool(
         "gh_search", LocalDefinition("gh_search", "Search.", FOREIGN), Settings("mcp", sequential=True), Caller()
@@ -189,7 +192,7 @@ def test_h11_a_manifest_refuses_agents_without_names_and_two_of_one() -> None:
     with pytest.raises(ToolwireError, match='duplicate agent name "a"'):
         manifest(Agent(Script(), name="a"), Agent(Script(), name="a"))
     with pytest.raises(ToolwireError, match="agent 0 is nil"):
-        manifest(None)  # type: ignore[arg-type]
+        manifest(None)  # type: ignore[arg-type]  # the mistake that the test is about
 
 
 def test_g11_a_lifted_timeout_stands_in_the_manifest() -> None:
@@ -234,5 +237,5 @@ def test_h12_h13_the_tools_record_has_a_chip_for_every_policy() -> None:
 
 def test_a17_a_parsed_schema_survives_the_agent() -> None:
     schema = Schema.parse(b'{"type":"object","properties":{"q":{"minLength":3}}}')
-    agent = Agent(Script(), tools=[Tool.raw("r", "", schema, lambda args: "")])
+    agent = Agent(Script(), tools=[Tool.raw("r", "", schema, lambda _: "")])
     assert agent.tools[0].input_schema.raw == schema.raw

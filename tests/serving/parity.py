@@ -12,12 +12,18 @@ from typing import Any
 from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import MCPServer
 
-from tests.serving.raw_client import served
+from tests.serving.raw_client import DISCOVER, HANDSHAKE, INITIALIZE, INITIALIZED, served
 from toolwire import _core
 
 AnyServer = Server[Any] | MCPServer
 Step = Sequence[bytes]
 """Lines that are written together."""
+
+
+def opening(era: str) -> list[Step]:
+    """What opens a session, each line alone."""
+    return [[INITIALIZE], [INITIALIZED]] if era == HANDSHAKE else [[DISCOVER]]
+
 
 Judge = Callable[[bytes, bytes, bytes], bool]
 """Whether a difference is of its kind, by the step's lines and the answers of the express and of the SDK lane."""

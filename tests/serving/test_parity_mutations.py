@@ -7,6 +7,15 @@ from typing import Any
 
 import pytest
 
+from tests.serving.between import (
+    Counting,
+    replaced_later,
+    rewriting,
+    vetoing,
+    with_extension,
+    with_lifespan,
+    with_middleware,
+)
 from tests.serving.parity import AnyServer, Disparity, Step, compare
 from tests.serving.raw_client import (
     DISCOVER,
@@ -19,15 +28,6 @@ from tests.serving.raw_client import (
     request_line,
 )
 from tests.serving.shop import shop, with_custom_method
-from tests.serving.test_parity_servers import (
-    Counting,
-    replaced_later,
-    rewriting,
-    vetoing,
-    with_extension,
-    with_lifespan,
-    with_middleware,
-)
 from toolwire import _core
 from toolwire.bridge.exporting import Exported
 from toolwire.wire.server import ServerWire

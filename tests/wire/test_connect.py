@@ -1,5 +1,6 @@
 """What a person reads when no session comes about: whose fault it is, what to do, and what the server printed."""
 
+import asyncio
 import os
 import sys
 from collections.abc import AsyncIterator
@@ -13,7 +14,7 @@ import pytest
 from mcp.client.stdio import StdioServerParameters
 
 import toolwire
-from tests.wire.lanes import ERAS, OK, lanes, nothing_left, opening, until
+from tests.wire.lanes import BODIES, ERAS, OK, Lanes, good, lanes, nothing_left, opening, until
 from toolwire.bridge.owner import Overdue, Owner
 from toolwire.testing import RawServer, die, ignore_sigterm, raw, silence, sleep, spawn, then
 from toolwire.wire import exit as wire_exit
@@ -295,6 +296,35 @@ async def test_a_wire_and_a_client_on_it_raise_the_connect_error_bare() -> None:
         await ClientWire(["no-such-command-anywhere"]).__aenter__()
     with pytest.raises(toolwire.ConnectError, match="was not found"):
         await mcp.Client(ClientWire(["no-such-command-anywhere"])).__aenter__()
+
+
+async def test_a_connection_may_be_closed_by_one_of_its_own_callbacks() -> None:
+    """The SDK's client waits for its callbacks when it ends, so that one may not wait for it."""
+    held: list[toolwire.Connection] = []
+    closed = anyio.Event()
+
+    async def close(_: object) -> None:
+        await held[0].aclose()
+        closed.set()
+
+    note = b'{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\n'
+    async with lanes({"tools/call": then(note, good(BODIES["tools/call"]))}, message_handler=close) as all_four:
+        held.append(all_four.connection)
+        assert await all_four.called() == "ok"
+        await closed.wait()
+        await until(lambda: all_four.wire.end_reason)
+        with pytest.raises(toolwire.RemoteCallError, match="the connection was closed"):
+            await all_four.called()
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_asyncios_own_timeouts_end_a_body_and_leave_no_server() -> None:
+    with RawServer({"tools/call": silence()}) as server, anyio.fail_after(10):
+        async with nothing_left(server):
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(0.3), toolwire.connect(server.argv) as connection:
+                    await Lanes(connection, server).called()
+        assert len(server.requests("notifications/cancelled")) == 1
 
 
 async def test_two_wires_of_one_program_do_not_hear_of_each_other() -> None:

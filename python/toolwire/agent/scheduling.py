@@ -11,6 +11,9 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import anyio
+import anyio.lowlevel
+
+from toolwire.loops import on_asyncio
 
 __all__ = ["ALONE", "BESIDE", "Overlap", "run_all", "waves"]
 
@@ -66,44 +69,56 @@ async def run_all(
     if len(items) == 1 or parallelism == 1 or all(plan.exclusive for plan in plans):
         # One after the other: that takes no task.
         return [await _alone(item, start, run) for item in items]
+    floor = _Floor(parallelism)
     results: dict[int, Result] = {}
-    slots = anyio.Semaphore(parallelism)
-    keys: dict[str, anyio.Event] = {}
+    # asyncio runs tasks in the order in which they were made; trio shuffles those that are ready, so each has its turn.
+    in_order = on_asyncio()
 
-    async def one(index: int, item: Item, key: str, done: anyio.Event) -> None:
+    async def one(index: int, item: Item, plan: Overlap) -> None:
         try:
             results[index] = await run(item)
         finally:
-            slots.release()
-            done.set()
-            if keys.get(key) is done:
-                del keys[key]
-
-    in_flight: list[anyio.Event] = []
-
-    async def quiet() -> None:
-        while in_flight:
-            await in_flight.pop().wait()
+            floor.leave(plan)
 
     async with anyio.create_task_group() as tasks:
         for index, (item, plan) in enumerate(zip(items, plans, strict=True)):
-            if plan.exclusive:
-                await quiet()
-            while plan.key in keys:
-                await keys[plan.key].wait()
-            await slots.acquire()
-            done = anyio.Event()
-            if plan.key:
-                keys[plan.key] = done
+            await floor.enter(plan)
             start(item)
             if plan.exclusive:
-                await one(index, item, plan.key, done)
+                await one(index, item, plan)
             else:
-                in_flight.append(done)
-                tasks.start_soon(one, index, item, plan.key, done)
+                tasks.start_soon(one, index, item, plan)
+                if not in_order:
+                    await anyio.lowlevel.checkpoint()
     return [results[index] for index in range(len(items))]
 
 
 async def _alone(item: Item, start: Callable[[Item], None], run: Callable[[Item], Awaitable[Result]]) -> Result:
     start(item)
     return await run(item)
+
+
+class _Floor:
+    """Who runs, and the one who waits to let the next in. Who need not wait does not yield: calls start together."""
+
+    def __init__(self, slots: int) -> None:
+        self._slots = slots
+        self._running = 0
+        self._keys: set[str] = set()
+        self._left: anyio.Event | None = None
+
+    async def enter(self, plan: Overlap) -> None:
+        """Waits until a call with this plan may start, and counts it as running."""
+        while self._running >= (1 if plan.exclusive else self._slots) or plan.key in self._keys:
+            self._left = anyio.Event()
+            await self._left.wait()
+        self._running += 1
+        if plan.key:
+            self._keys.add(plan.key)
+
+    def leave(self, plan: Overlap) -> None:
+        """The call has ended."""
+        self._running -= 1
+        self._keys.discard(plan.key)
+        if self._left is not None:
+            self._left.set()

@@ -47,6 +47,7 @@ async def ask(model: Model, request: ModelRequest, tell: Callable[[str, str], No
     ids: set[str] = set()
     finish: Finish | None = None
     stream = model.stream(request)
+    ended = False
     try:
         async for event in stream:
             if finish is not None:
@@ -71,13 +72,14 @@ async def ask(model: Model, request: ModelRequest, tell: Callable[[str, str], No
                     finish = event
                 case _:
                     raise _breach(f"an event of an unknown kind {type(event).__name__}")
+        ended = True
     except ModelError:
         raise
     except Exception as error:
         raise ModelError(f"model stream: {error}") from error
     finally:
         # A generator that is left early still holds the provider's connection.
-        close = getattr(stream, "aclose", None)
+        close = None if ended else getattr(stream, "aclose", None)
         if close is not None:
             with anyio.CancelScope(shield=True):
                 await close()

@@ -6,6 +6,7 @@ An SDK client opens task groups, and those must be left by the task that entered
 from __future__ import annotations
 
 from contextlib import AbstractAsyncContextManager
+from contextvars import ContextVar
 from typing import Generic, TypeVar
 
 import anyio
@@ -17,6 +18,8 @@ __all__ = ["Overdue", "Owner"]
 
 Entered = TypeVar("Entered")
 _FATAL = (KeyboardInterrupt, SystemExit)
+_inside: ContextVar[object] = ContextVar("toolwire.owner", default=None)
+"""The owner whose manager the running task belongs to: a callback of the SDK client, or what it has started."""
 
 
 class Overdue(Exception):
@@ -64,6 +67,9 @@ class Owner(Generic[Entered]):
         Only a KeyboardInterrupt or a SystemExit that a callback of the manager let out goes on.
         """
         self._stop.set()
+        if _inside.get() is self:
+            # The manager waits for its callbacks: one that waited for the manager in turn would wait for ever.
+            return
         with anyio.CancelScope(shield=True):
             await self._done.wait()
         error = self._error
@@ -78,6 +84,7 @@ class Owner(Generic[Entered]):
             await self._done.wait()
 
     async def _own(self) -> None:
+        _inside.set(self)
         try:
             with self._scope:
                 async with self._manager as entered:

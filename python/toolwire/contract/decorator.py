@@ -32,8 +32,8 @@ def tool(
 
     The input schema and the decoder come from the signature, the description from the docstring, the descriptions of
     parameters from `Annotated[…, Field(description=…)]` or from the docstring's sections. A function that is annotated
-    to return `str` gives text; any other return type gives JSON, with an output schema. A sync function runs in a worker
-    thread. Raises SchemaError, naming the tool and the parameter.
+    to return `str` gives text; any other return type gives JSON, with an output schema. A sync function runs in a
+    worker thread. Raises SchemaError, naming the tool and the parameter.
     """
     if arguments and not isinstance(arguments[0], Policy):
         return from_function(arguments[0], arguments[1:], name=name, description=description, title=title)

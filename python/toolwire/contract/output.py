@@ -11,6 +11,10 @@ from toolwire.contract.parts import MediaPart, Part, TextPart
 __all__ = ["ToolOutput", "cut"]
 
 
+_TOP_TWO_BITS, _CONTINUATION = 0b11000000, 0b10000000
+"""A byte whose top two bits are 10 continues a character of UTF-8 (RFC 3629, 3)."""
+
+
 def cut(text: str, limit: int | None) -> str:
     """`text` in at most `limit` UTF-8 bytes, ended on a character and marked; `None` and 0 lift the cap (spec 2.7)."""
     if not limit or len(text) * 4 <= limit:
@@ -19,7 +23,7 @@ def cut(text: str, limit: int | None) -> str:
     if len(encoded) <= limit:
         return text
     end = limit
-    while end and encoded[end] & 0xC0 == 0x80:
+    while end and encoded[end] & _TOP_TWO_BITS == _CONTINUATION:
         end -= 1
     return f"{encoded[:end].decode('utf-8', 'surrogatepass')}\n…[truncated {len(encoded) - end} bytes]"
 
@@ -27,8 +31,8 @@ def cut(text: str, limit: int | None) -> str:
 class ToolOutput:
     """What a call gave: the text that a model reads, the parts, and the structured value's exact bytes. Immutable.
 
-    `ToolOutput("text")` is one text part; `ToolOutput(parts=[…], structured=b"…")` everything. A remote tool's output is a
-    RemoteOutput, with the same face. Raises ValueError when `structured` is no JSON, naming the place.
+    `ToolOutput("text")` is one text part; `ToolOutput(parts=[…], structured=b"…")` everything. A remote tool's output
+    is a RemoteOutput, with the same face. Raises ValueError when `structured` is no JSON, naming the place.
     """
 
     __slots__ = ("_own_parts", "_own_text", "_structured")
@@ -57,7 +61,7 @@ class ToolOutput:
 
     @property
     def whole_text(self) -> str:
-        """The text before a cap of the tool's own; a run cuts this one, where head, ends and spill are its to choose."""
+        """The text before a cap of the tool's own: a run cuts this one, as `keep` and `spill` have it."""
         return self.text
 
     def joined_text(self) -> str | None:

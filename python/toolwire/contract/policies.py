@@ -4,8 +4,6 @@ Each is a function from settings to settings, applied in order; the last word on
 changes nothing, 0 lifts a limit (spec one-session 2.2).
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -96,8 +94,8 @@ def max_result_bytes(
 ) -> Policy:
     """The text that the model reads is cut at `limit` bytes of UTF-8; 0 lifts the cap.
 
-    In a run, `keep="ends"` keeps start and end, and `spill` a directory for the whole text, each in a private file whose
-    path is in the marker. Parts and structured bytes are never cut.
+    In a run, `keep="ends"` keeps start and end, and `spill` a directory for the whole text, each in a private file
+    whose path is in the marker. Parts and structured bytes are never cut.
     """
     directory = None if spill is None else fspath(spill)
     return Policy(

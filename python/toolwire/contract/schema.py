@@ -44,7 +44,10 @@ class Schema:
 
     @property
     def value(self) -> Any:
-        """The decoded document, a fresh one each time: integers exact, other numbers Python floats, half a surrogate pair U+FFFD."""
+        """The decoded document, a fresh one each time.
+
+        Integers are exact, other numbers Python floats; half a surrogate pair is U+FFFD.
+        """
         return _decoded(self._raw)
 
     @property

@@ -29,6 +29,10 @@ from toolwire.errors import SchemaError, quoted
 __all__ = ["Signature", "UntitledSchema", "docstring_of", "hints_of", "innermost", "schema_text", "unusable"]
 
 
+_EXTRA = "__pydantic_extra__"
+"""The name under which pydantic takes the type of members that no field has."""
+
+
 class UntitledSchema(GenerateJsonSchema):
     """JSON Schema without the titles that pydantic makes up from names: they cost tokens and say nothing."""
 
@@ -137,7 +141,7 @@ class Signature:
             if parameter.kind is parameter.VAR_KEYWORD:
                 self.extra_parameter = name
                 if annotation is not Any:
-                    yield "__pydantic_extra__", (types.GenericAlias(dict, (str, annotation)), ...)
+                    yield _EXTRA, types.GenericAlias(dict, (str, annotation))
             elif kind := _sdk_context(annotation):
                 self.context_parameter, self.context_kind = name, kind
             else:
@@ -171,13 +175,14 @@ class Signature:
 
     def _culprit(self, fields: dict[str, Any], error: Exception) -> str:
         """The first parameter that has no schema by itself, and why."""
-        named = zip(self.names, (field for name, field in fields.items() if name.startswith("p")), strict=True)
-        for name, field in named:
+        parameters = [self.extra_parameter if name == _EXTRA else self.names[int(name[1:])] for name in fields]
+        for parameter, (name, field) in zip(parameters, fields.items(), strict=True):
             try:
-                model = create_model("One", p=field)
-                schema_text(UntitledSchema().generate(model.__pydantic_core_schema__))
+                alone: Any = create_model("One", __config__=ConfigDict(extra="allow"), **{name: field})
+                schema_text(UntitledSchema().generate(alone.__pydantic_core_schema__))
             except (PydanticUserError, TypeError, ValueError, RecursionError) as own:
-                return f"parameter {quoted(name)}: {unusable(own, field[0])}"
+                annotation = field[0] if isinstance(field, tuple) else get_args(field)[1]
+                return f"parameter {quoted(str(parameter))}: {unusable(own, annotation)}"
         return unusable(error, None)
 
 

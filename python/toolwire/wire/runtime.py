@@ -47,6 +47,9 @@ class Watch(Protocol):
 class Runtime(Protocol):
     """The event loop, as far as a wire needs it."""
 
+    turns_are_cheap: bool
+    """A call of `soon` costs no task, so that the loop may be kept turning."""
+
     def now(self) -> float:
         """Tell the time in seconds, on the clock of `at`."""
 
@@ -104,6 +107,8 @@ class _Watched:
 
 class AsyncioRuntime:
     """The running asyncio loop."""
+
+    turns_are_cheap = True
 
     def __init__(self) -> None:
         self._loop = loop = asyncio.get_running_loop()
@@ -163,6 +168,8 @@ class AnyioRuntime:
     Its tasks are shielded: a cancelled scope around the wire still needs deadlines and reads until the wire has closed.
     `stop` ends them, and has to be called before the group is left.
     """
+
+    turns_are_cheap = False
 
     def __init__(self, tasks: anyio.abc.TaskGroup) -> None:
         self._tasks = tasks

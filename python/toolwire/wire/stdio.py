@@ -26,6 +26,7 @@ from toolwire.wire.limits import (
 )
 from toolwire.wire.process import Command, Tail, spawn
 from toolwire.wire.runtime import Runtime, Watch
+from toolwire.wire.vigil import Vigil
 
 __all__ = ["PipeChannel"]
 
@@ -38,6 +39,7 @@ class PipeChannel:
         self._runtime = runtime
         self._waiting = waiting
         self._tail = Tail(command.errlog)
+        self._vigil = Vigil(runtime.now, runtime.soon) if runtime.turns_are_cheap else None
         self._listener: Listener
         self._pipes: list[IO[bytes]] = []
         self._exit: Exit
@@ -102,6 +104,8 @@ class PipeChannel:
                 self._output_has_ended()
                 return
             self._heard = self._runtime.now()
+            if self._vigil is not None:
+                self._vigil.heard()
             if not self._ended:
                 self._listener.received(chunk)
             if len(chunk) < READ_CHUNK:
@@ -183,6 +187,8 @@ class PipeChannel:
             return
         if now:
             self._flush()
+            if self._vigil is not None:
+                self._vigil.begin()
         else:
             self._flush_scheduled = True
             self._runtime.soon(self._flush)
