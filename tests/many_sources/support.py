@@ -128,12 +128,12 @@ async def refused_at_server(tool: Tool, arguments: bytes = b"{}") -> None:
         await tool.call(arguments)
     error = caught.value
     assert (error.code, error.data) == (FIXED["code"], None)
-    assert FIXED["message"] in str(error)
+    assert str(FIXED["message"]) in str(error)
 
 
 def same(left: bytes, right: bytes) -> bool:
     """Equal as JSON, numbers by spelling and members in any order."""
-    return _spelled(left) == _spelled(right)
+    return bool(_spelled(left) == _spelled(right))
 
 
 def _spelled(text: bytes) -> Any:

@@ -17,7 +17,9 @@ TEXT = b'{"type":"object","properties":{"text":{"type":"string"}},"required":["t
 @on_both_loops
 @pytest.mark.parametrize("era", ERAS)
 async def test_row_030_call_echo(era: str) -> None:
-    async with discovered(entry("echo", TEXT), calls=result(b'{"content":[{"type":"text","text":"hello world"}]}'), era=era) as (server, tools):
+    async with discovered(
+        entry("echo", TEXT), calls=result(b'{"content":[{"type":"text","text":"hello world"}]}'), era=era
+    ) as (server, tools):
         output = await tools[0].call(b'{"text":"hello world"}')
         assert output.joined_text() == "hello world"
         assert arguments_of(server.requests("tools/call")[0]) == b'{"text":"hello world"}'
@@ -51,7 +53,9 @@ async def test_row_032_blank_arguments_are_an_empty_object(blank: bytes | None) 
 @pytest.mark.parametrize("era", ERAS)
 async def test_row_033_arguments_are_verbatim(era: str) -> None:
     """And faults B1 to B4, B7."""
-    arguments = b'{ "z":1.0, "a":1e2, "n":9007199254740993, "m":19.990000000000000001, "e":1E400, "o":-0, "u":"\\u00e9" }'
+    arguments = (
+        b'{ "z":1.0, "a":1e2, "n":9007199254740993, "m":19.990000000000000001, "e":1E400, "o":-0, "u":"\\u00e9" }'
+    )
     async with discovered(entry("t"), era=era) as (server, tools):
         await tools[0].call(arguments)
         await tools[0].call(tools[0].prepare(arguments.replace(b", ", b",\n "), call_id="1"))
@@ -95,7 +99,9 @@ async def test_what_an_invocation_needs() -> None:
     """Section 2.3."""
     async with discovered(entry("t")) as (_, tools):
         contract = toolwire.bind(tools[0]).contract
-        with pytest.raises(InvalidInvocation, match="^toolwire: invalid invocation: toolwire: invalid tool call: ID must not be empty$"):
+        with pytest.raises(
+            InvalidInvocation, match="^toolwire: invalid invocation: toolwire: invalid tool call: ID must not be empty$"
+        ):
             contract.prepare(b"{}", call_id="")
         with pytest.raises(InvalidInvocation, match="name must not be empty$"):
             contract.prepare(b"{}", call_id="1", name="")
@@ -113,7 +119,12 @@ def sent_meta(line: bytes) -> dict[str, Any]:
 @pytest.mark.parametrize("era", ERAS)
 async def test_row_038_request_meta_is_forwarded(era: str) -> None:
     """Request K1; what the protocol reserves is never the host's."""
-    given = {"userId": "u-42", "trace": "tx-99", "progressToken": 5, "io.modelcontextprotocol/protocolVersion": "1999-01-01"}
+    given = {
+        "userId": "u-42",
+        "trace": "tx-99",
+        "progressToken": 5,
+        "io.modelcontextprotocol/protocolVersion": "1999-01-01",
+    }
     async with discovered(entry("t"), era=era, request_meta=lambda _: given) as (server, tools):
         await tools[0].call(b"{}")
         (line,) = server.requests("tools/call")

@@ -187,7 +187,9 @@ async def test_row_076_a_core_name_on_a_link() -> None:
     assert str(await broken_block(block)) == "mcp: Core content metadata duplicates the resource link name"
 
 
-@pytest.mark.parametrize("core", [b'{"foo":1}', b"5", b'"x"', b"[]", b'{"name":5}', b'{"metadata":[]}', b'{"citations":{}}'])
+@pytest.mark.parametrize(
+    "core", [b'{"foo":1}', b"5", b'"x"', b"[]", b'{"name":5}', b'{"metadata":[]}', b'{"citations":{}}']
+)
 async def test_row_077_a_core_object_of_another_shape(core: bytes) -> None:
     assert str(await broken_block(with_core(core))).startswith("mcp: decode Core content metadata")
 
@@ -204,7 +206,9 @@ async def test_row_079_citations_on_media() -> None:
 
 async def test_a_name_that_is_empty_in_meta_is_refused() -> None:
     """Section 3.4, step 3."""
-    assert str(await broken_block(b'{"type":"text","text":"a","_meta":{"":1}}')).startswith("mcp: encode content metadata: ")
+    assert str(await broken_block(b'{"type":"text","text":"a","_meta":{"":1}}')).startswith(
+        "mcp: encode content metadata: "
+    )
     assert isinstance(await broken_block(b'{"type":"text","text":"a","_meta":5}'), ContentError)
 
 

@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from mcp_types import AudioContent, EmbeddedResource, ImageContent, ResourceLink, TextContent
@@ -98,7 +98,10 @@ def test_row_086_an_unknown_kind() -> None:
 
 
 def test_row_087_another_kind() -> None:
-    assert refused(text(b'{"type":"resource_link"}')) == 'mcp: content kind "resource_link" does not match Core part "text"'
+    assert (
+        refused(text(b'{"type":"resource_link"}'))
+        == 'mcp: content kind "resource_link" does not match Core part "text"'
+    )
     part = MediaPart(PNG, mime_type="image/png", metadata={"mcp/content": b'{"type":"text"}'})
     assert refused(part) == 'mcp: content kind "text" does not match Core part "media"'
 
@@ -117,7 +120,9 @@ def test_row_090_a_missing_resource() -> None:
     assert refused(text(b'{"type":"resource"}')) == "mcp: embedded resource metadata is missing"
 
 
-@pytest.mark.parametrize("envelope", [b'{"type":"text","zzz":1}', b"5", b"{", b'{"type":"resource","resource":{"x":1}}'])
+@pytest.mark.parametrize(
+    "envelope", [b'{"type":"text","zzz":1}', b"5", b"{", b'{"type":"resource","resource":{"x":1}}']
+)
 def test_row_091_an_envelope_that_cannot_be_read(envelope: bytes) -> None:
     assert refused(text(envelope)).startswith("mcp: decode content metadata: ")
 
@@ -132,7 +137,9 @@ def test_row_093_a_type_twice() -> None:
     envelope = b'{"type":"resource","resource":{"mimeType":"a/b"}}'
     part = MediaPart(b"x", mime_type="a/b", metadata={"mcp/content": envelope})
     assert refused(part) == "mcp: resource metadata duplicates a Core media field"
-    link = MediaPart(uri="https://e.invalid", metadata={"mcp/content": b'{"type":"resource","resource":{"uri":"n://1"}}'})
+    link = MediaPart(
+        uri="https://e.invalid", metadata={"mcp/content": b'{"type":"resource","resource":{"uri":"n://1"}}'}
+    )
     assert refused(link) == "mcp: resource metadata duplicates a Core media field"
 
 
@@ -158,7 +165,9 @@ class Careless(ToolOutput):
 def test_row_095_invalid_details() -> None:
     with pytest.raises(ValueError, match="no JSON"):
         ToolOutput(structured=b"{")
-    with pytest.raises(ToolwireError, match="^mcp: invalid Tool output: toolwire: invalid tool output: details must be one valid"):
+    with pytest.raises(
+        ToolwireError, match="^mcp: invalid Tool output: toolwire: invalid tool output: details must be one valid"
+    ):
         toolwire.encode_tool_result(Careless())
 
 
@@ -196,7 +205,7 @@ async def test_row_097_absent_details(era: str) -> None:
 
 def test_row_098_an_unsupported_kind() -> None:
     class Reasoning:
-        metadata: dict[str, bytes] = {}
+        metadata: ClassVar[dict[str, bytes]] = {}
 
     assert 'unsupported content kind "Reasoning"' in refused(Reasoning())
 
@@ -204,7 +213,12 @@ def test_row_098_an_unsupported_kind() -> None:
 def test_what_a_part_has_to_be() -> None:
     """Section 2.6."""
     assert "non-empty text" in refused(TextPart(""))
-    for citation in (Citation("uri", "rel/a"), Citation("reference", " x"), Citation("page", "1"), Citation("reference", "r", " t")):
+    for citation in (
+        Citation("uri", "rel/a"),
+        Citation("reference", " x"),
+        Citation("page", "1"),
+        Citation("reference", "r", " t"),
+    ):
         assert "citation" in refused(TextPart("a", citations=(citation,)))
     part = MediaPart(uri="https://e.invalid", metadata={"mcp/content": b'{"type":"image"}'}, mime_type="image/png")
     assert refused(part) == 'toolwire: invalid source: source kind is "uri", not "bytes"'

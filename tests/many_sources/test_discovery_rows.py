@@ -253,7 +253,10 @@ async def test_row_023_snapshot_array_type() -> None:
     ("descriptor", "text"),
     [
         (b"null", 'mcp: source "src" returned a nil tool descriptor'),
-        (b'{"name":"","inputSchema":{"type":"object"}}', 'snapshot tool from source "src": mcp: descriptor name must not be empty'),
+        (
+            b'{"name":"","inputSchema":{"type":"object"}}',
+            'snapshot tool from source "src": mcp: descriptor name must not be empty',
+        ),
     ],
 )
 async def test_an_entry_that_is_no_descriptor(descriptor: bytes, text: str) -> None:
@@ -295,7 +298,10 @@ async def test_row_025_a_definition_is_detached() -> None:
 
 async def test_row_026_an_exact_const_of_an_output_schema() -> None:
     more = b'"outputSchema":{"type":"integer","const":9007199254740993}'
-    calls = [result(b'{"content":[],"structuredContent":%d}' % number, verbatim=True) for number in (9007199254740993, 9007199254740992)]
+    calls = [
+        result(b'{"content":[],"structuredContent":%d}' % number, verbatim=True)
+        for number in (9007199254740993, 9007199254740992)
+    ]
     async with discovered(entry("t", more=more), calls=calls) as (_, tools):
         assert (await tools[0].call(b"{}")).structured == b"9007199254740993"
         with pytest.raises(ResultError) as caught:
@@ -307,7 +313,7 @@ async def test_row_027_a_big_decimal_keeps_its_digits() -> None:
     schema = b'{"type":"object","properties":{"p":{"maximum":0.12345678901234567890123456789}}}'
     async with discovered(entry("t", schema)) as (_, tools):
         assert tools[0].input_schema.raw == schema
-        assert tools[0].prepare(b'{"p":0.12345678901234567890123456789}', call_id="1")
+        tools[0].prepare(b'{"p":0.12345678901234567890123456789}', call_id="1")
         with pytest.raises(toolwire.InvalidInvocation):
             tools[0].prepare(b'{"p":0.12345678901234567890123456790}', call_id="1")
 
@@ -413,7 +419,10 @@ async def test_row_051_an_effect_is_asked_once_a_tool() -> None:
         asked.append((source, remote, annotations))
         return Effect.IDEMPOTENT
 
-    async with discovered(entry("a"), entry("b", more=b'"annotations":{"idempotentHint":true}'), effect=effect) as (_, tools):
+    async with discovered(entry("a"), entry("b", more=b'"annotations":{"idempotentHint":true}'), effect=effect) as (
+        _,
+        tools,
+    ):
         await tools[0].call(b"{}")
         await tools[0].call(b"{}")
         assert [tool.effect for tool in tools] == [Effect.IDEMPOTENT, Effect.IDEMPOTENT]

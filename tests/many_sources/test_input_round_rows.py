@@ -11,7 +11,7 @@ import pytest
 from mcp.server.mcpserver import Context, MCPServer
 
 import toolwire
-from tests.bridge.raw import ERAS, NEW, OK, OLD, PATIENCE, arguments_of, entry, on_both_loops
+from tests.bridge.raw import ERAS, NEW, OLD, PATIENCE, arguments_of, entry, on_both_loops
 from tests.many_sources.support import discovered, in_process, mode
 from toolwire import (
     Continuation,
@@ -25,9 +25,9 @@ from toolwire import (
 )
 from toolwire.bridge.input_rounds import MAX_ROUNDS
 from toolwire.errors import IncompleteResultError
-from toolwire.testing import Answer, RawServer, listing, result
+from toolwire.testing import Answer, RawServer, die, listing, result
 
-NEGOTIATED = {"input_rounds": True}
+NEGOTIATED: dict[str, Any] = {"input_rounds": True}
 SCHEMA = b'{"type":"object","properties":{"name":{"type":"string","minLength":1}},"required":["name"]}'
 STATE = rb'"s \"1\" \u00e9 \\ \/ \ud83d\ude00"'
 INCOMPLETE = 'mcp: call tool "t": mcp: remote tool result requires further input'
@@ -216,7 +216,13 @@ async def test_row_130_a_session_that_negotiated_nothing() -> None:
     assert str(caught.value) == INCOMPLETE
 
 
-@pytest.mark.parametrize("more", [b',"content":[{"type":"text","text":"secret"}],"isError":true', b',"content":5,"isError":"x","structuredContent":[1]'])
+@pytest.mark.parametrize(
+    "more",
+    [
+        b',"content":[{"type":"text","text":"secret"}],"isError":true',
+        b',"content":5,"isError":"x","structuredContent":[1]',
+    ],
+)
 async def test_row_131_unfinished_content_is_hidden(more: bytes) -> None:
     error = await incomplete(once(b'{"method":"roots/list"}', more=more))
     assert "secret" not in str(error)
@@ -238,7 +244,10 @@ async def refused(tool: Tool, continuation: Continuation, server: RawServer, cal
 
 
 async def test_row_132_a_continuation_of_another_tool() -> None:
-    async with discovered(entry("t"), entry("u"), calls=[once(), DONE], era=NEW, connecting=NEGOTIATED) as (server, tools):
+    async with discovered(entry("t"), entry("u"), calls=[once(), DONE], era=NEW, connecting=NEGOTIATED) as (
+        server,
+        tools,
+    ):
         continuation = (await requested(tools[0])).answer(ANSWER)
         await refused(tools[1], continuation, server, 1)
         assert (await tools[0].resume(continuation)).text == "done"
@@ -251,7 +260,10 @@ async def test_row_133_a_continuation_with_other_arguments() -> None:
 
 
 async def test_row_134_a_reconnect_is_another_binding() -> None:
-    with anyio.fail_after(PATIENCE), RawServer({"tools/list": listing(entry("t")), "tools/call": once()}, era=NEW) as server:
+    with (
+        anyio.fail_after(PATIENCE),
+        RawServer({"tools/list": listing(entry("t")), "tools/call": once()}, era=NEW) as server,
+    ):
         async with toolwire.connect(server.argv, **NEGOTIATED) as connection:
             (tool,) = await toolwire.discover([Source("s", connection)])
             continuation = (await requested(tool)).answer(ANSWER)
@@ -269,7 +281,16 @@ def tampered(state: bytes) -> Sequence[bytes]:
     outer = json.loads(state)
     facts = json.loads(outer["body"])
     other = {**outer, "body": json.dumps({**facts, "key": "other"})}
-    return [json.dumps(other).encode(), state[:-3] + b'0"}', b"{}", b"[]", b"not json", b"", b'{"body":5,"seal":"x"}', b'{"body":"{}","seal":"\xc3\xa9"}']
+    return [
+        json.dumps(other).encode(),
+        state[:-3] + b'0"}',
+        b"{}",
+        b"[]",
+        b"not json",
+        b"",
+        b'{"body":5,"seal":"x"}',
+        b'{"body":"{}","seal":"\xc3\xa9"}',
+    ]
 
 
 async def test_row_135_a_tampered_state() -> None:
@@ -297,7 +318,10 @@ async def test_rounds_are_bounded() -> None:
 
 
 async def test_a_state_over_a_mebibyte_is_refused() -> None:
-    async with discovered(calls=once(state=b'"' + b"s" * (1 << 20) + b'"'), era=NEW, connecting=NEGOTIATED) as (_, tools):
+    async with discovered(calls=once(state=b'"' + b"s" * (1 << 20) + b'"'), era=NEW, connecting=NEGOTIATED) as (
+        _,
+        tools,
+    ):
         with pytest.raises(RemoteCallError, match="over 1 MiB"):
             await tools[0].call(b"{}")
 
@@ -322,7 +346,9 @@ async def test_request_meta_is_derived_again_for_the_next_round() -> None:
         request = await requested(tools[0], b'{"a":1}')
         await tools[0].resume(request.answer(ANSWER))
         assert [json.loads(line)["params"]["_meta"]["round"] for line in server.requests("tools/call")] == [1, 2]
-        assert [arguments_of(line.split(b',"inputResponses"')[0] + b"}}") for line in server.requests("tools/call")[1:]] == [b'{"a":1}']
+        assert [
+            arguments_of(line.split(b',"inputResponses"')[0] + b"}}") for line in server.requests("tools/call")[1:]
+        ] == [b'{"a":1}']
     assert given == [b'{"a":1}'] * 2
 
 
@@ -330,7 +356,9 @@ async def test_request_meta_is_derived_again_for_the_next_round() -> None:
 async def test_tools_without_discovery_say_the_same(era: str) -> None:
     answers = {"tools/list": listing(entry("t")), "tools/call": once()}
     with anyio.fail_after(PATIENCE), RawServer(answers, era=era) as server:
-        async with toolwire.connect(server.argv, mode=mode(era) if era == NEW else "legacy", **NEGOTIATED) as connection:
+        async with toolwire.connect(
+            server.argv, mode=mode(era) if era == NEW else "legacy", **NEGOTIATED
+        ) as connection:
             (tool,) = await toolwire.tools(connection)
             with pytest.raises(RemoteCallError, match="^mcp: remote tool result requires further input$"):
                 await tool.call(b"{}")
@@ -343,7 +371,8 @@ async def test_what_comes_outside_of_a_round_is_declined() -> None:
     @server.tool(structured_output=False)
     async def ask(ctx: Context) -> str:
         found = await ctx.session.elicit_form("now?", {"type": "object", "properties": {}})
-        return found.action
+        action: str = found.action
+        return action
 
     async with in_process(server, OLD, connecting=NEGOTIATED) as (_, tools):
         assert (await tools[0].call(b"{}")).joined_text() == "decline"
@@ -354,15 +383,13 @@ async def test_a_callers_own_elicitation_callback_negotiates_too() -> None:
         raise AssertionError("a round is never driven by itself")
 
     async with in_process(ASKING, NEW, connecting={"elicitation_callback": callback}) as (_, tools):
-        assert await requested(tools[0], b'{"topic":"x"}')
+        request = await requested(tools[0], b'{"topic":"x"}')
+    assert b"Which x?" in request.prompt
 
 
 async def test_a_lost_connection_in_a_round_is_an_unknown_outcome() -> None:
-    from toolwire.testing import die  # noqa: PLC0415 - only here
-
     async with discovered(calls=[once(), die(3)], era=NEW, connecting=NEGOTIATED) as (_, tools):
         request = await requested(tools[0])
         with pytest.raises(RemoteCallError) as caught:
             await tools[0].resume(request.answer(ANSWER))
     assert caught.value.may_have_run
-    assert result(OK)

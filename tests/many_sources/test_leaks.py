@@ -15,9 +15,19 @@ from tests.bridge.raw import OBJ
 from tests.many_sources.support import FIXED, Duck
 from tests.many_sources.test_tracing_rows import EXPORTER, PROVIDER, dumped
 from tests.serving.raw_client import ERAS, call_line, served
-from toolwire import AuthorizationError, CallError, InputRequest, MediaPart, Tool, ToolFailure, ToolOutput, guard, validate_input
+from toolwire import (
+    AuthorizationError,
+    CallError,
+    InputRequest,
+    MediaPart,
+    Tool,
+    ToolFailure,
+    ToolOutput,
+    guard,
+    validate_input,
+)
 
-SECRET = "planted-secret"
+SECRET = "planted-secret"  # noqa: S105 - it is looked for, and opens nothing
 
 
 class Telling(Exception):
@@ -75,7 +85,7 @@ def hidden_cause() -> ToolFailure:
     return ToolFailure(SECRET, output=ToolOutput(parts=[MediaPart(reference=SECRET)]), cause=Telling())
 
 
-TELLING = [
+TELLING: list[Duck | Tool] = [
     Duck(failing(Telling), "telling"),
     Duck(failing(chained), "chained"),
     Duck(failing(lambda: BaseExceptionGroup(SECRET, [Telling(), SystemExit(SECRET)])), "group"),

@@ -62,7 +62,10 @@ async def test_row_138_a_batch_is_atomic() -> None:
     one = raw_tool(ToolOutput("1"), "duplicate")
     with pytest.raises(RegistrationError) as caught:
         toolwire.register(server, one, raw_tool(ToolOutput("2"), "before"), raw_tool(ToolOutput("3"), "duplicate"))
-    assert str(caught.value) == 'mcp: register tools: toolwire: duplicate tool: "duplicate" appears more than once in batch'
+    assert (
+        str(caught.value)
+        == 'mcp: register tools: toolwire: duplicate tool: "duplicate" appears more than once in batch'
+    )
     toolwire.register(server, raw_tool(ToolOutput("x"), "after"))
     with pytest.raises(RegistrationError, match='duplicate tool: "after" is already registered'):
         toolwire.register(server, raw_tool(ToolOutput("x"), "fine"), raw_tool(ToolOutput("x"), "after"))
@@ -94,7 +97,9 @@ def test_row_139_a_schema_that_is_none_is_no_tool(schema: str | None) -> None:
         def definition(self) -> dict[str, Any]:
             return {"name": "bad", "description": "", "input_schema": schema}
 
-    with pytest.raises(InvalidTool, match="^toolwire: invalid tool: (definition: toolwire: invalid tool definition|input schema)"):
+    with pytest.raises(
+        InvalidTool, match="^toolwire: invalid tool: (definition: toolwire: invalid tool definition|input schema)"
+    ):
         toolwire.bind(Bare(None))
     server: Server[Any] = Server("s")
     with pytest.raises(RegistrationError, match=r"^mcp: register tools: tools\[1\]: toolwire: invalid tool: "):
@@ -104,7 +109,9 @@ def test_row_139_a_schema_that_is_none_is_no_tool(schema: str | None) -> None:
 
 def test_no_tool_is_an_invalid_tool() -> None:
     server: Server[Any] = Server("s")
-    with pytest.raises(RegistrationError, match=r"^mcp: register tools: tools\[0\]: toolwire: invalid tool: tool is nil$"):
+    with pytest.raises(
+        RegistrationError, match=r"^mcp: register tools: tools\[0\]: toolwire: invalid tool: tool is nil$"
+    ):
         toolwire.register(server, None)
 
 
@@ -147,7 +154,14 @@ class Odd(Exception):
         raise RuntimeError("kaboom")
 
 
-UNKNOWN = [RuntimeError("kaboom"), ToolError("CODE", "kaboom"), TimeoutError("kaboom"), Odd(), SystemExit("kaboom"), BaseExceptionGroup("kaboom", [ValueError("kaboom")])]
+UNKNOWN = [
+    RuntimeError("kaboom"),
+    ToolError("CODE", "kaboom"),
+    TimeoutError("kaboom"),
+    Odd(),
+    SystemExit("kaboom"),
+    BaseExceptionGroup("kaboom", [ValueError("kaboom")]),
+]
 
 
 @pytest.mark.parametrize("error", UNKNOWN, ids=lambda error: type(error).__name__)
@@ -220,7 +234,12 @@ async def test_a_failure_that_was_being_handled_is_no_wrapper() -> None:
         await refused_at_server(tools[0])
 
 
-INVALID = [ToolFailure(""), ToolFailure("x", kind="perhaps"), ToolFailure("x", output="text"), ToolFailure("x", output=ToolOutput(parts=[MediaPart(b"")]))]
+INVALID = [
+    ToolFailure(""),
+    ToolFailure("x", kind="perhaps"),
+    ToolFailure("x", output="text"),
+    ToolFailure("x", output=ToolOutput(parts=[MediaPart(b"")])),
+]
 
 
 @pytest.mark.parametrize("error", INVALID, ids=range(len(INVALID)))
@@ -284,7 +303,9 @@ def validated(check: Any) -> Tool:
     return Tool.raw("t", "", OBJ, lambda _: "ran", validate_input(check))
 
 
-@pytest.mark.parametrize("error", [InputRejected("not so"), ValueError("not so")], ids=lambda error: type(error).__name__)
+@pytest.mark.parametrize(
+    "error", [InputRejected("not so"), ValueError("not so")], ids=lambda error: type(error).__name__
+)
 @pytest.mark.parametrize("era", ERAS)
 async def test_row_148_a_validator_that_rejects(era: str, error: Exception) -> None:
     def check(arguments: bytes) -> None:
@@ -392,7 +413,10 @@ async def test_a_sequential_tool_takes_one_call_at_a_time() -> None:
         inside -= 1
         return "done"
 
-    async with registered(Tool.raw("t", "", OBJ, handler, sequential())) as (_, tools), anyio.create_task_group() as tasks:
+    async with (
+        registered(Tool.raw("t", "", OBJ, handler, sequential())) as (_, tools),
+        anyio.create_task_group() as tasks,
+    ):
         for _ in range(3):
             tasks.start_soon(tools[0].call, b"{}")
         await anyio.wait_all_tasks_blocked()

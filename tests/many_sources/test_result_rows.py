@@ -5,7 +5,7 @@ import pickle
 import pytest
 
 import toolwire
-from tests.bridge.raw import ERAS, NEW, OK, OLD, entry, on_both_loops
+from tests.bridge.raw import ERAS, NEW, OK, OLD, connected, entry, on_both_loops
 from tests.many_sources.support import discovered, read_result
 from toolwire import MediaPart, RemoteCallError, ResultError, Source, TextPart, ToolFailure
 from toolwire.testing import listing, result
@@ -18,7 +18,7 @@ async def test_row_106_texts_are_joined() -> None:
     output = await read_result(b'{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}')
     assert len(output.parts) == 2
     assert output.joined_text() == "ab"
-    copy = pickle.loads(pickle.dumps(output))
+    copy = pickle.loads(pickle.dumps(output))  # noqa: S301 - its own bytes
     assert (copy.parts, copy.raw) == (output.parts, output.raw)
 
 
@@ -94,10 +94,11 @@ async def test_row_116_an_error_owes_nothing() -> None:
 
 
 async def test_row_117_a_schema_is_frozen() -> None:
-    pages = [listing(entry("t", more=b'"outputSchema":' + schema)) for schema in (COUNT, b'{"type":"object","maxProperties":0}')]
+    pages = [
+        listing(entry("t", more=b'"outputSchema":' + schema))
+        for schema in (COUNT, b'{"type":"object","maxProperties":0}')
+    ]
     calls = result(b'{"content":[],"structuredContent":{"count":7}}', verbatim=True)
-    from tests.bridge.raw import connected  # noqa: PLC0415 - two listings in one session, here alone
-
     async with connected({"tools/list": pages, "tools/call": calls}) as (_, connection):
         (old,) = await toolwire.discover([Source("s", connection)])
         (new,) = await toolwire.discover([Source("s", connection)])
@@ -171,7 +172,10 @@ async def test_missing_content_is_none_and_a_success() -> None:
     assert (output.text, output.is_error, output.warnings) == ("", False, ())
 
 
-@pytest.mark.parametrize(("body", "era"), [(b'{"content":[],"structuredContent":[1,2]}', OLD), (b'{"content":[],"structuredContent":1.50}', NEW)])
+@pytest.mark.parametrize(
+    ("body", "era"),
+    [(b'{"content":[],"structuredContent":[1,2]}', OLD), (b'{"content":[],"structuredContent":1.50}', NEW)],
+)
 async def test_structured_values_of_any_kind(body: bytes, era: str) -> None:
     """Fault D11."""
     assert (await read_result(body, era=era)).structured in (b"[1,2]", b"1.50")

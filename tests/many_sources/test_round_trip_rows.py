@@ -6,12 +6,13 @@ from typing import Any
 import anyio
 import pytest
 from mcp.server.lowlevel import Server
+from mcp.server.mcpserver import MCPServer
 from mcp_types import PromptMessage, TextContent
 
 import toolwire
 from tests.bridge.raw import ERAS, NEW, PATIENCE, connected, entry, on_both_loops
 from tests.many_sources.support import discovered, in_process, mode, raw_tool, registered, same
-from toolwire import Citation, MediaPart, Source, TextPart, ToolOutput, _core
+from toolwire import Citation, MediaPart, Message, Source, TextPart, ToolOutput, _core
 from toolwire.errors import ContentError, ToolwireError
 from toolwire.testing import RawServer, listing, result
 
@@ -26,8 +27,10 @@ BLOCKS = [
     b'{"type":"audio","data":"UklGRg==","mimeType":"audio/wav; rate=8000",%s,%s}' % (ANNOTATIONS, META),
     b'{"type":"resource_link","uri":"https://e.invalid/d.pdf","name":"d","mimeType":"application/pdf",%s,%s,%s,%s}'
     % (LINK, ICONS, ANNOTATIONS, META),
-    b'{"type":"resource","resource":{"uri":"n://1","mimeType":"text/markdown","text":"# T",%s},%s,%s}' % (OWN, ANNOTATIONS, META),
-    b'{"type":"resource","resource":{"uri":"n://2","mimeType":"image/png","blob":"iVBORw==",%s},%s,%s}' % (OWN, ANNOTATIONS, META),
+    b'{"type":"resource","resource":{"uri":"n://1","mimeType":"text/markdown","text":"# T",%s},%s,%s}'
+    % (OWN, ANNOTATIONS, META),
+    b'{"type":"resource","resource":{"uri":"n://2","mimeType":"image/png","blob":"iVBORw==",%s},%s,%s}'
+    % (OWN, ANNOTATIONS, META),
     b'{"type":"resource_link","uri":"https://e.invalid/x","name":""}',
     b'{"type":"resource","resource":{"uri":"n://3","text":"plain"}}',
     b'{"type":"resource","resource":{"uri":"n://4","blob":"AAEC"}}',
@@ -62,7 +65,14 @@ def core_output() -> ToolOutput:
     return ToolOutput(
         parts=[
             TextPart("cited", metadata={"app/value": b"9007199254740993"}, citations=cited),
-            MediaPart(b"\x89PNG", mime_type="image/png", name="n", id="i", media_metadata={"m": b"1.50"}, metadata={"k": b"null"}),
+            MediaPart(
+                b"\x89PNG",
+                mime_type="image/png",
+                name="n",
+                id="i",
+                media_metadata={"m": b"1.50"},
+                metadata={"k": b"null"},
+            ),
             MediaPart(b"%PDF", mime_type="application/pdf"),
             MediaPart(uri="https://e.invalid/l", name="l", id="j"),
         ],
@@ -89,6 +99,13 @@ async def test_row_100_core_values_go_round(era: str) -> None:
     assert found.structured == given.structured
 
 
+def metadata(message: Message) -> Any:
+    """The metadata of a message's one part."""
+    (part,) = message.parts
+    assert isinstance(part, TextPart | MediaPart)
+    return part.metadata
+
+
 MESSAGES: list[dict[str, Any]] = [
     {"role": "user", "content": {"type": "text", "text": "hi"}},
     {"role": "user", "content": {"type": "image", "data": "iVBORw==", "mimeType": "image/png"}},
@@ -97,7 +114,11 @@ MESSAGES: list[dict[str, Any]] = [
 
 
 def test_row_101_prompt_kinds() -> None:
-    for messages in (MESSAGES, [PromptMessage.model_validate(each) for each in MESSAGES], json.dumps(MESSAGES).encode()):
+    for messages in (
+        MESSAGES,
+        [PromptMessage.model_validate(each) for each in MESSAGES],
+        json.dumps(MESSAGES).encode(),
+    ):
         chat = toolwire.prompt_messages_to_chat(messages)
         assert [message.role for message in chat] == ["user", "user", "assistant"]
         text, image, link = (message.parts[0] for message in chat)
@@ -107,7 +128,7 @@ def test_row_101_prompt_kinds() -> None:
         assert (text.text, image.data, link.name) == ("hi", b"\x89PNG", "report")
         restored = toolwire.messages_from_json(toolwire.messages_to_json(chat))
         assert [facts(message.parts[0]) for message in restored] == [facts(message.parts[0]) for message in chat]
-        assert [message.parts[0].metadata for message in restored] == [message.parts[0].metadata for message in chat]
+        assert [metadata(message) for message in restored] == [metadata(message) for message in chat]
 
 
 def prompt_error(message: Any) -> str:
@@ -147,7 +168,10 @@ async def test_row_105_prompts_and_tools_share_one_codec(era: str) -> None:
     answers = {
         "tools/list": listing(entry("t")),
         "tools/call": result(b'{"content":%s}' % CONTENT, verbatim=True),
-        "prompts/list": result(b'{"prompts":[{"name":"p","description":"d"}],%s,"ttlMs":0,"cacheScope":"private"}' % complete, verbatim=True),
+        "prompts/list": result(
+            b'{"prompts":[{"name":"p","description":"d"}],%s,"ttlMs":0,"cacheScope":"private"}' % complete,
+            verbatim=True,
+        ),
         "prompts/get": result(b'{"messages":[%s],%s}' % (messages, complete), verbatim=True),
         "completion/complete": result(b'{"completion":{"values":["one","only"]},%s}' % complete, verbatim=True),
     }
@@ -157,7 +181,7 @@ async def test_row_105_prompts_and_tools_share_one_codec(era: str) -> None:
         chat = await prompts.get("p", {"q": "x"})
         (tool,) = await toolwire.discover([Source("s", connection)])
         output = await tool.call(b"{}")
-        assert [message.parts[0].metadata for message in chat] == [part.metadata for part in output.parts]
+        assert [metadata(message) for message in chat] == [part.metadata for part in output.parts]
         assert await prompts.complete("p", "q", "on") == ["one", "only"]
         (got,) = server.requests("prompts/get")
         assert json.loads(got)["params"]["arguments"] == {"q": "x"}
@@ -186,8 +210,6 @@ async def test_row_110_details_are_exact_over_a_real_transport(details: bytes, e
 
 
 async def test_prompts_of_an_sdk_server() -> None:
-    from mcp.server.mcpserver import MCPServer  # noqa: PLC0415 - only here
-
     server = MCPServer("prompts")
 
     @server.prompt()
@@ -206,7 +228,10 @@ async def test_prompts_of_an_sdk_server() -> None:
 
 
 async def test_prompts_are_listed_over_pages_and_a_repeated_cursor_ends_them() -> None:
-    pages = [result(b'{"prompts":[{"name":"a"}],"nextCursor":"1"}'), result(b'{"prompts":[{"name":"b"}],"nextCursor":"1"}')]
+    pages = [
+        result(b'{"prompts":[{"name":"a"}],"nextCursor":"1"}'),
+        result(b'{"prompts":[{"name":"b"}],"nextCursor":"1"}'),
+    ]
     with anyio.fail_after(PATIENCE), RawServer({"prompts/list": pages}) as server:
         async with toolwire.connect(server.argv) as connection:
             assert [prompt.name for prompt in await toolwire.prompts(connection)] == ["a", "b"]

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -118,6 +119,7 @@ async def test_rejected_arguments_are_an_error_of_the_server_span(spans: InMemor
     schema = b'{"type":"object","required":["a"]}'
     async with registered(Tool.raw("t", "", schema, lambda _: "")) as (connection, _):
         params = b'"name":"t","arguments":{"private-marker":1}'
+        assert connection.wire is not None
         await connection.wire.request("tools/call", params, timeout=20)
     server = of_kind(spans, "mcp.tool.serve t")
     assert server.status.description == "InvalidInvocation"
@@ -132,7 +134,7 @@ async def test_an_input_request_is_no_error(spans: InMemorySpanExporter) -> None
 
 
 def chained(*errors: BaseException) -> BaseException:
-    for outer, inner in zip(errors, errors[1:], strict=False):
+    for outer, inner in pairwise(errors):
         outer.__cause__ = inner
     return errors[0]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from toolwire import _core
 from toolwire.contract.content_in import part_of
-from toolwire.contract.remote_output import RemoteOutput
 from toolwire.contract.parts import Part, TextPart
+from toolwire.contract.remote_output import RemoteOutput
 from toolwire.errors import ContentError
 
 __all__ = ["DiscoveredOutput"]

@@ -69,9 +69,11 @@ class DiscoveredCaller:
             return settings
 
         def concurrency(args: bytes) -> tuple[str, bool]:
-            assert self._tool is not None
+            tool = self._tool
+            if tool is None:
+                return "", False
             try:
-                return policy(self._tool.prepare(args, call_id="plan"))
+                return policy(tool.prepare(args, call_id="plan"))
             except ToolwireError:
                 # What is not admitted is never sent, so it stands in nobody's way.
                 return "", True
@@ -153,16 +155,16 @@ class DiscoveredCaller:
         if result.is_error:
             raise _failure(output, remote)
         if self._output_validator is not None:
-            self._check(output, remote)
+            _check(self._output_validator, output, remote)
         return output
 
-    def _check(self, output: DiscoveredOutput, remote: str) -> None:
-        structured = output.structured
-        assert self._output_validator is not None
-        detail = "it is absent" if structured is None else mismatch(self._output_validator, structured)
-        if detail is not None:
-            text = f"tool {quoted(remote)} structured content does not match its output schema: {detail}"
-            raise ResultError(text, output=output, raw=output.raw)
+
+def _check(validator: _core.Validator, output: DiscoveredOutput, remote: str) -> None:
+    structured = output.structured
+    detail = "it is absent" if structured is None else mismatch(validator, structured)
+    if detail is not None:
+        text = f"tool {quoted(remote)} structured content does not match its output schema: {detail}"
+        raise ResultError(text, output=output, raw=output.raw)
 
 
 def _failure(output: DiscoveredOutput, remote: str) -> ToolFailure:

@@ -101,7 +101,9 @@ async def discover(
 
 async def _list_all(sources: Sequence[Source], timeout: float | None) -> list[Any]:
     """Entries and warnings of each source, or its error. A source that does not end in time is the dead one, alone."""
-    late = RemoteCallError(f"listing the tools did not end within {timeout} s", may_have_run=False, error=TimeoutError())
+    late = RemoteCallError(
+        f"listing the tools did not end within {timeout} s", may_have_run=False, error=TimeoutError()
+    )
     outcomes: list[Any] = [late] * len(sources)
 
     async def one(index: int, source: Source) -> None:

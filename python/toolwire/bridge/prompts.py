@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from toolwire import _core
+from toolwire.bridge.importing import METHOD_NOT_FOUND
 from toolwire.bridge.source import Source
 from toolwire.contract.content_in import part_of
 from toolwire.contract.message import Message
@@ -110,7 +111,7 @@ async def prompts(connection: Any) -> Prompts:
         try:
             members = _core.members(await source.ask("prompts/list", params))
         except RemoteCallError as error:
-            if error.code == -32601 and cursor is None:
+            if error.code == METHOD_NOT_FOUND and cursor is None:
                 break
             raise
         listed += [Prompt(raw) for raw in _core.elements(members.get("prompts", b"[]"))]

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from toolwire import _core
 from toolwire.bridge.discovered_output import DiscoveredOutput
-from toolwire.contract.content_out import block_of
+from toolwire.contract.content_out import chunks_of
 from toolwire.contract.output import ToolOutput
 from toolwire.contract.remote_output import RemoteOutput
 from toolwire.errors import ContentError, ToolwireError
@@ -27,13 +27,16 @@ def encode_parts(output: ToolOutput) -> tuple[bytes, bytes | None]:
     if isinstance(output, RemoteOutput) and not isinstance(output, DiscoveredOutput):
         # An imported tool's result has not been through the codec: its blocks go on as they came.
         return output.result.content or b"[]", structured
-    blocks = []
+    chunks = [b"["]
     for index, part in enumerate(output.parts):
+        if index:
+            chunks.append(b",")
         try:
-            blocks.append(block_of(part))
+            chunks += chunks_of(part)
         except ContentError as error:
             raise type(error)(f"mcp: tool output content[{index}]: {error}") from error
-    return b"[" + b",".join(blocks) + b"]", structured
+    chunks.append(b"]")
+    return b"".join(chunks), structured
 
 
 def result_json(output: ToolOutput, *, is_error: bool, stamp: bytes | None) -> bytes:

@@ -13,7 +13,7 @@ from toolwire.contract.content_values import check_kind, check_mime, check_part,
 from toolwire.contract.parts import MediaPart, Part, TextPart
 from toolwire.errors import ContentError, MediaReferenceError, quoted
 
-__all__ = ["block_of"]
+__all__ = ["block_of", "chunks_of"]
 
 _MEMBERS = {"type", "_meta", "annotations", "resource", "title", "description", "size", "icons"}
 _LINK_FIELDS = ("title", "description", "size", "icons")
@@ -24,6 +24,11 @@ OUTPUT_URI = "toolwire://tool-output/"
 
 def block_of(part: Part) -> bytes:
     """A part as a content block. Raises ContentError, MediaReferenceError."""
+    return b"".join(chunks_of(part))
+
+
+def chunks_of(part: Part) -> list[bytes]:
+    """A block in pieces, for whoever joins more of them: ten megabytes of an image are copied once."""
     if isinstance(part, MediaPart) and part.reference is not None:
         raise MediaReferenceError
     check_kind(part)
@@ -33,20 +38,21 @@ def block_of(part: Part) -> bytes:
         raise ContentError("toolwire: invalid source: it is neither bytes nor a URI")
     check_part(part)
     meta = _meta(part, envelope, link=kind == "resource_link")
-    fields: dict[str, bytes] = {"type": _core.quote(kind)}
-    if kind == "text":
-        fields["text"] = _core.quote(_text(part))
-    elif kind in ("image", "audio"):
-        fields |= _medium(part)
+    chunks = [b'{"type":', _core.quote(kind)]
+    if isinstance(part, TextPart):
+        chunks += _resource(part, envelope) if kind == "resource" else [b',"text":', _core.quote(part.text)]
     elif kind == "resource_link":
-        fields |= _link(part, envelope)
+        chunks += _members(_link(part, envelope))
+    elif kind == "resource":
+        chunks += _resource(part, envelope)
     else:
-        fields["resource"] = _resource(part, envelope)
+        chunks += _medium(part)
     if "annotations" in envelope:
-        fields["annotations"] = envelope["annotations"]
+        chunks += b',"annotations":', envelope["annotations"]
     if meta:
-        fields["_meta"] = _object(meta)
-    return _object(fields)
+        chunks += b',"_meta":', _object(meta)
+    chunks.append(b"}")
+    return chunks
 
 
 def _envelope(part: Part) -> dict[str, bytes]:
@@ -111,22 +117,15 @@ def _meta(part: Part, envelope: Mapping[str, bytes], *, link: bool) -> dict[str,
     return meta
 
 
-def _text(part: Part) -> str:
-    assert isinstance(part, TextPart)
-    return part.text
-
-
-def _medium(part: Part) -> dict[str, bytes]:
-    assert isinstance(part, MediaPart)
+def _medium(part: MediaPart) -> list[bytes]:
     data = part.data
     if data is None:
         raise ContentError('toolwire: invalid source: source kind is "uri", not "bytes"')
     check_mime(part.mime_type)
-    return {"data": b'"' + base64.b64encode(data) + b'"', "mimeType": _core.quote(part.mime_type or "")}
+    return [b',"data":"', base64.b64encode(data), b'","mimeType":', _core.quote(part.mime_type or "")]
 
 
-def _link(part: Part, envelope: Mapping[str, bytes]) -> dict[str, bytes]:
-    assert isinstance(part, MediaPart)
+def _link(part: MediaPart, envelope: Mapping[str, bytes]) -> dict[str, bytes]:
     if part.uri is None or part.bytes_size is not None:
         raise ContentError('toolwire: invalid source: source kind is "bytes", not "uri"')
     check_uri(part.uri)
@@ -138,29 +137,30 @@ def _link(part: Part, envelope: Mapping[str, bytes]) -> dict[str, bytes]:
     return fields
 
 
-def _resource(part: Part, envelope: Mapping[str, bytes]) -> bytes:
+def _resource(part: Part, envelope: Mapping[str, bytes]) -> list[bytes]:
     kept = _kept_resource(envelope)
+    uri = part.uri or OUTPUT_URI
     if isinstance(part, TextPart):
-        fields = {"uri": kept.get("uri", _core.quote(part.uri or OUTPUT_URI))}
-        if "mimeType" in kept:
-            fields["mimeType"] = kept["mimeType"]
-        elif part.mime_type and not envelope:
-            fields["mimeType"] = _core.quote(part.mime_type)
-        fields["text"] = _core.quote(part.text)
+        declared = kept.get("mimeType") if envelope or not part.mime_type else _core.quote(part.mime_type)
+        body = [b',"text":', _core.quote(part.text)]
     else:
         if "mimeType" in kept and json.loads(kept["mimeType"]):
             raise ContentError("mcp: resource metadata duplicates a Core media field")
         data = part.data
         if data is None:
             raise ContentError("mcp: resource metadata duplicates a Core media field")
-        uri = part.uri or OUTPUT_URI + percent(part.name or "", safe="-_.~$&+=:@")
-        fields = {"uri": kept.get("uri", _core.quote(uri))}
-        if part.mime_type:
-            fields["mimeType"] = _core.quote(part.mime_type)
-        fields["blob"] = b'"' + base64.b64encode(data) + b'"'
+        if part.uri is None:
+            uri += percent(part.name or "", safe="-_.~$&+=:@")
+        declared = _core.quote(part.mime_type) if part.mime_type else None
+        body = [b',"blob":"', base64.b64encode(data), b'"']
+    chunks = [b',"resource":{"uri":', kept.get("uri", _core.quote(uri))]
+    if declared is not None:
+        chunks += b',"mimeType":', declared
+    chunks += body
     if "_meta" in kept:
-        fields["_meta"] = kept["_meta"]
-    return _object(fields)
+        chunks += b',"_meta":', kept["_meta"]
+    chunks.append(b"}")
+    return chunks
 
 
 def _kept_resource(envelope: Mapping[str, bytes]) -> dict[str, bytes]:
@@ -181,6 +181,10 @@ def _decoded(raw: bytes) -> dict[str, bytes]:
     if raw.lstrip()[:1] != b"{":
         raise ContentError("mcp: decode content metadata: it is no object")
     return found
+
+
+def _members(fields: Mapping[str, bytes]) -> list[bytes]:
+    return [chunk for name, value in fields.items() for chunk in (b",", _core.quote(name), b":", value)]
 
 
 def _object(members: Mapping[str, bytes]) -> bytes:

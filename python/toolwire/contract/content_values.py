@@ -10,7 +10,16 @@ from toolwire import _core
 from toolwire.contract.parts import Citation, MediaPart, Part, TextPart
 from toolwire.errors import ContentError, MediaReferenceError, quoted
 
-__all__ = ["check_kind", "check_mime", "check_part", "check_uri", "citation_of", "citations_json", "is_absolute", "main_type"]
+__all__ = [
+    "check_kind",
+    "check_mime",
+    "check_part",
+    "check_uri",
+    "citation_of",
+    "citations_json",
+    "is_absolute",
+    "main_type",
+]
 
 _TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 _MIME = re.compile(rf'{_TOKEN}/{_TOKEN}(\s*;\s*{_TOKEN}=({_TOKEN}|"(?:[^"\\]|\\.)*"))*\s*')

@@ -6,6 +6,7 @@ the binding of that contract will run.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,6 +24,8 @@ __all__ = [
     "checked_definition",
 ]
 
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_HALF = re.compile("[\ud800-\udfff]")
 _NO_JSON = "toolwire: value must be one valid RFC 7493 JSON document"
 MAX_NAME = 1024
 """Bytes of a definition's name: public names are two escaped path segments, so a provider's 64 would be too few."""
@@ -68,10 +71,9 @@ def checked_definition(name: str, schema: bytes | None) -> None:
     base = "toolwire: invalid tool definition: "
     if not name:
         raise ToolwireError(base + "name must not be empty")
-    encoded = name.encode("utf-8", "surrogatepass")
-    if len(encoded) > MAX_NAME or any(ord(letter) < 0x20 or ord(letter) == 0x7F for letter in name):
+    if len(name.encode("utf-8", "surrogatepass")) > MAX_NAME or _CONTROL.search(name):
         raise ToolwireError(base + f"name must have no control characters and at most {MAX_NAME} bytes")
-    if b"\xed" in encoded and any(0xD800 <= ord(letter) <= 0xDFFF for letter in name):
+    if _HALF.search(name):
         raise ToolwireError(base + "name must be valid Unicode")
     if schema is None or not schema.strip():
         raise ToolwireError(base + "missing input schema")
@@ -135,15 +137,15 @@ class Contract:
         if detail is not None:
             raise InvalidInvocation(f"{base}arguments: {detail}")
         if self._validator is not None:
-            self._run_validator(exact)
+            _run(self._validator, exact)
         return Invocation(call_id, self.name, exact, self)
 
-    def _run_validator(self, arguments: bytes) -> None:
-        assert self._validator is not None
-        try:
-            self._validator(arguments)
-        except (InputRejected, ValueError) as error:
-            raise InvalidInvocation(f"toolwire: invalid invocation: arguments: {error}") from None
-        except Exception as error:
-            text = f"toolwire: invalid invocation: toolwire: input validation panicked: {error}"
-            raise InputValidationDefect(text) from error
+
+def _run(validator: Callable[[bytes], object], arguments: bytes) -> None:
+    try:
+        validator(arguments)
+    except (InputRejected, ValueError) as error:
+        raise InvalidInvocation(f"toolwire: invalid invocation: arguments: {error}") from None
+    except Exception as error:
+        text = f"toolwire: invalid invocation: toolwire: input validation panicked: {error}"
+        raise InputValidationDefect(text) from error
