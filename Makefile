@@ -37,7 +37,7 @@ NODE_SERVERS := .servers/node/.stamp
 
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(wildcard README.md) LICENSE $(PINS) \
   $(shell find rust python/toolwire ! -path '*__pycache__*' ! -name '*.so' 2>/dev/null)
-CHECKED := $(wildcard python tests benches)
+CHECKED := $(wildcard python tests benches examples)
 
 # $(call install,<profile>): build one wheel, install it with what the tests need, replace the one that was there.
 # The stamp bears the time before the build, so that a source edited meanwhile counts as changed.

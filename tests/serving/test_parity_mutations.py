@@ -30,6 +30,7 @@ from tests.serving.raw_client import (
 from tests.serving.shop import shop, with_custom_method
 from toolwire import _core
 from toolwire.bridge.exporting import Exported
+from toolwire.wire.served_sdk_lane import ServedSdkLane
 from toolwire.wire.server import ServerWire
 
 Patch = pytest.MonkeyPatch
@@ -40,8 +41,8 @@ def always_certain(patch: Patch) -> None:
 
 
 def always_open(patch: Patch) -> None:
-    patch.setattr(ServerWire, "_is_open", lambda *_: True)
-    patch.setattr(ServerWire, "_reckon", lambda self: setattr(self, "_open", True))
+    patch.setattr(ServedSdkLane, "admits", lambda *_: True)
+    patch.setattr(ServedSdkLane, "_reckon", lambda self: setattr(self, "open", True))
 
 
 def any_context(patch: Patch) -> None:
@@ -93,7 +94,7 @@ def _without_extras(line: bytes) -> bytes:
 
 
 def envelopes_unjudged(patch: Patch) -> None:
-    patch.setattr(ServerWire, "_judged", lambda *_: True)
+    patch.setattr(ServedSdkLane, "_judged", lambda *_: True)
 
 
 @dataclass

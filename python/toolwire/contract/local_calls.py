@@ -35,7 +35,7 @@ async def run_handler(function: Callable[..., Any], is_async: bool, /, *args: An
         if is_async:
             return await function(*args, **named)
         call = functools.partial(function, *args, **named)
-        value = await anyio.to_thread.run_sync(call, abandon_on_cancel=True)
+        (value,) = await anyio.to_thread.run_sync(_boxed, call, abandon_on_cancel=True)
         return await value if inspect.isawaitable(value) else value
     except ToolError:
         raise
@@ -43,8 +43,16 @@ async def run_handler(function: Callable[..., Any], is_async: bool, /, *args: An
         raise UnexpectedFailure(text_of(error), cause=error) from None
 
 
+def _boxed(call: Callable[[], Any]) -> tuple[Any]:
+    # Trio takes a coroutine that comes out of a thread for a mistake, if it can see it.
+    return (call(),)
+
+
 def text_of(error: BaseException) -> str:
     """What an exception says: its text, or its class's name when that is empty or cannot be had."""
+    if isinstance(error, BaseExceptionGroup):
+        # What a task group raises says only how many there are.
+        return "; ".join(map(text_of, error.exceptions))
     try:
         return str(error) or type(error).__name__
     except Exception:  # noqa: BLE001 - a broken __str__ must not hide that the handler failed

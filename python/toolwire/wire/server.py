@@ -1,52 +1,34 @@
 """The server wire: a client's bytes split in two lanes.
 
 Everything goes to the SDK, except a `tools/call` that is certain to end the same way here: the service says whether the
-server is one on which that may be, the core whether the request is, and this room whether the session is open in the
-SDK's own view. Everything unknown, every other method and every odd frame goes down the SDK lane.
+server is one on which that may be, the core whether the request is, and `served_sdk_lane` whether the session is open
+in the SDK's own view. Everything unknown, every other method and every odd frame goes down the SDK lane.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Coroutine
-from contextlib import suppress
+from collections.abc import Callable, Coroutine, Mapping
 from contextvars import ContextVar, copy_context
 from typing import Any, Protocol
 
 import anyio
 import anyio.abc
-from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.shared.message import SessionMessage
-from mcp_types import (
-    INTERNAL_ERROR,
-    INVALID_REQUEST,
-    PARSE_ERROR,
-    ErrorData,
-    JSONRPCError,
-    JSONRPCRequest,
-    JSONRPCResponse,
-)
-from mcp_types.methods import SPEC_CLIENT_METHODS
+from mcp_types import INTERNAL_ERROR
 from pydantic_core import to_json
 
 from toolwire import _core
 from toolwire._core import ServedCall
 from toolwire.wire.channel import HeldChannel
-from toolwire.wire.kept import Kept, answer_of, dumped
-from toolwire.wire.limits import (
-    KNOWN_ENVELOPES,
-    QUEUED_BYTES,
-    SDK_BACKLOG,
-    SDK_BACKLOG_BYTES,
-    SERVED_AT_ONCE,
-)
-from toolwire.wire.sdk_lane import SdkWriteStream, message_of, request_key
+from toolwire.wire.kept import Kept
+from toolwire.wire.limits import QUEUED_BYTES, SERVED_AT_ONCE
+from toolwire.wire.sdk_lane import SdkWriteStream, request_key
 from toolwire.wire.served_calls import CLOSED, Queue, ServedCalls, Tool
+from toolwire.wire.served_sdk_lane import Key, ServedSdkLane
 
 __all__ = ["ServerWire", "Service", "current_wire"]
-
-Key = int | str
 
 current_wire: ContextVar[ServerWire | None] = ContextVar("toolwire.server_wire", default=None)
 """The wire that the running server serves on: how the SDK lane's handlers find the bytes that the SDK did not keep."""
@@ -86,39 +68,28 @@ class ServerWire:
         self._tasks = tasks
         self._inbound = _core.Inbound(line_limit)
         self._at_once = at_once
-        self._to_sdk: MemoryObjectSendStream[SessionMessage | Exception]
-        self._read_stream: MemoryObjectReceiveStream[SessionMessage | Exception]
-        self._to_sdk, self._read_stream = anyio.create_memory_object_stream[SessionMessage | Exception](float("inf"))
-        self.streams = (self._read_stream, SdkWriteStream(self, self._send))
-        self.kept: dict[Key, Kept] = {}
-        self._kept_size = 0
-        self._asked: set[Key] = set()
+        self._sdk = ServedSdkLane(channel.write, service.certain)
+        self.streams = (self._sdk.stream, SdkWriteStream(self, self._send))
         self._calls = ServedCalls(self, tasks, channel.write, self._finished)
         self._queue = Queue()
-        self._known: set[bytes] = set()
-        self._initialized = False
-        self._handshake = False
-        self._open = False
         self._ended = False
         self._has_room = anyio.Event()
-        self._behind_bytes = 0
-        """Of notifications that the SDK may not have taken yet."""
         self._beside: set[asyncio.Task[Any]] = set()
         self.lifespan: Any = None
         self.has_lifespan = False
         self.express_calls = 0
-        self.sdk_requests = 0
         self.closed = anyio.Event()
 
     # The channel's listener
 
     def received(self, chunk: bytes, /) -> None:
         """Take bytes of the client."""
-        if self._express and self._open and self.has_lifespan and self._service.certain():
+        sdk = self._sdk
+        if self._express and sdk.open and self.has_lifespan and self._service.certain():
             for item in self._inbound.feed_calls(chunk):
                 if not isinstance(item, ServedCall):
                     self._route(item)
-                elif self._is_open(envelope := item.envelope) and (tool := self._service.find(item.name)) is not None:
+                elif sdk.admits(envelope := item.envelope) and (tool := self._service.find(item.name)) is not None:
                     self._accept(item, tool, self._service.stamp if envelope else None)
                 else:
                     self._route(item.frame())
@@ -148,9 +119,6 @@ class ServerWire:
         while self._channel.full and not self._ended:
             await self._has_room.wait()
 
-    def _is_open(self, envelope: bytes) -> bool:
-        return envelope in self._known if envelope else self.handshake
-
     def _end(self) -> None:
         if self._ended:
             return
@@ -159,7 +127,7 @@ class ServerWire:
         for id_json in self._queue.clear():
             self._channel.write(_core.answer_error(id_json, CLOSED))
         self._calls.end()
-        self._to_sdk.close()
+        self._sdk.end()
         self.closed.set()
 
     # The bound on what runs at once: only requests wait, never an answer or a notification
@@ -173,8 +141,8 @@ class ServerWire:
 
     def _busy(self) -> bool:
         return (
-            self._calls.count + len(self.kept) >= self._at_once
-            or self._calls.size + self._kept_size > QUEUED_BYTES
+            self._calls.count + len(self._sdk.kept) >= self._at_once
+            or self._calls.size + self._sdk.kept_size > QUEUED_BYTES
             or self._channel.full
         )
 
@@ -188,121 +156,42 @@ class ServerWire:
         while self._queue.waiting and not self._ended and not self._busy():
             self._queue.start_next()
 
-    # The SDK lane, inward
+    # Inward, on the SDK lane
 
     def _route(self, frame: _core.Frame) -> None:
         kind = frame.kind
         if kind == "request":
             if self._queue.waiting or self._busy():
                 key = frame.id if frame.id is not None else ""
-                self._put(key, frame.id_json or b"null", frame.size, lambda: self._hand_over(frame))
+                self._put(key, frame.id_json or b"null", frame.size, lambda: self._sdk.hand_over(frame))
             else:
-                self._hand_over(frame)
+                self._sdk.hand_over(frame)
         elif kind == "notification":
             self._notified(frame)
-            self._pass_on(frame)
+            self._sdk.pass_on(frame)
         elif kind in ("broken", "broken_request"):
-            self._broken(frame)
+            self._sdk.broken(frame)
         else:
-            message = message_of(frame)
-            if message is not None:
-                self._asked.discard(frame.answers if frame.answers >= 0 else frame.id or -1)
-                self._deliver(SessionMessage(message))
-
-    def _hand_over(self, frame: _core.Frame) -> None:
-        message = message_of(frame)
-        if not isinstance(message, JSONRPCRequest):
-            self._refuse(frame, INVALID_REQUEST, "Invalid Request: it nests too deep or is no such message")
-            return
-        self.sdk_requests += 1
-        key = request_key(message.id)
-        kept = Kept(frame, message)
-        kept.earlier = self.kept.get(key)
-        self.kept[key] = kept
-        self._kept_size += frame.size
-        self._deliver(SessionMessage(message))
-
-    def _forget(self, key: Key | None) -> Kept | None:
-        kept = None if key is None else self.kept.pop(key, None)
-        if kept is not None:
-            self._kept_size -= kept.frame.size
-            if kept.earlier is not None:
-                self.kept[request_key(kept.message.id)] = kept.earlier
-        return kept
-
-    def _pass_on(self, frame: _core.Frame) -> None:
-        """Give a notification to the SDK, unless more wait for it than memory should hold."""
-        waiting = self._to_sdk.statistics().current_buffer_used
-        self._behind_bytes = self._behind_bytes + frame.size if waiting else frame.size
-        message = message_of(frame)
-        if message is not None and waiting < SDK_BACKLOG and self._behind_bytes <= SDK_BACKLOG_BYTES:
-            self._deliver(SessionMessage(message))
+            self._sdk.answered(frame)
 
     def _notified(self, frame: _core.Frame) -> None:
         method = frame.method
         if method == "notifications/initialized":
-            self._initialized = True
-            self._reckon()
+            self._sdk.initialized()
         elif method == "notifications/cancelled":
             key = _cancelled(frame.params)
             if key is not None and not self._queue.cancel(key):
                 self._calls.cancel(key)
-                self._forget(key)
+                self._sdk.forget(key)
                 self._finished()
 
-    def _broken(self, frame: _core.Frame) -> None:
-        """End what a message names that can't be read: a request of the client's, or one of ours that it answers."""
-        fault = (frame.fault or "").replace("the server", "the client", 1)
-        key = frame.answers if frame.answers >= 0 else frame.id
-        if key in self._asked:
-            self._asked.discard(key)
-            error = ErrorData(code=INTERNAL_ERROR, message=fault)
-            self._deliver(SessionMessage(JSONRPCError(jsonrpc="2.0", id=key, error=error)))
-        elif key is not None and key != -1:
-            self._refuse(frame, PARSE_ERROR if "not JSON" in fault else INVALID_REQUEST, fault)
-
-    def _refuse(self, frame: _core.Frame, code: int, text: str) -> None:
-        id_json = frame.id_json or to_json(frame.id)
-        self._channel.write(_core.answer_error(id_json, to_json({"code": code, "message": text})))
-
-    def _deliver(self, item: SessionMessage) -> None:
-        # Once the SDK's session has ended, the client hears so by the end of the stream.
-        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
-            self._to_sdk.send_nowait(item)
-
-    # The SDK lane, outward
+    # Outward
 
     async def _send(self, item: SessionMessage) -> None:
         if self._channel.full:
             await self.room()
-        message = item.message
-        if isinstance(message, JSONRPCResponse | JSONRPCError) and message.id is not None:
-            kept = self._forget(request_key(message.id))
-            # Without one the client has cancelled it, and the SDK had not heard of that yet.
-            if kept is not None:
-                if isinstance(message, JSONRPCResponse):
-                    self._learn(kept)
-                self._channel.write(answer_of(kept, message))
-                self._finished()
-            return
-        if isinstance(message, JSONRPCRequest):
-            self._asked.add(request_key(message.id))
-        self._channel.write(dumped(message))
-
-    def _learn(self, kept: Kept) -> None:
-        """The SDK has answered: what it accepted once, it accepts again."""
-        if kept.message.method == "initialize":
-            self._handshake = True
-        elif kept.envelope and not self._handshake and len(self._known) < KNOWN_ENVELOPES and self._judged(kept):
-            self._known.add(kept.envelope)
-        self._reckon()
-
-    def _judged(self, kept: Kept) -> bool:
-        """Whether the SDK has looked into an envelope: for the specification's methods alone, behind no middleware."""
-        return kept.message.method in SPEC_CLIENT_METHODS and self._service.certain()
-
-    def _reckon(self) -> None:
-        self._open = bool(self._known) or (self._handshake and self._initialized)
+        if self._sdk.written(item.message):
+            self._finished()
 
     def notify(self, method: str, params: dict[str, Any] | None = None) -> None:
         """Sends a notification of the wire's own."""
@@ -325,7 +214,7 @@ class ServerWire:
 
     def kept_of(self, request_id: Key) -> Kept | None:
         """What is kept of a request on the SDK lane."""
-        return self.kept.get(request_key(request_id))
+        return self._sdk.kept.get(request_key(request_id))
 
     def spawn(self, job: Callable[[], Coroutine[Any, Any, Any]]) -> None:
         """Runs something beside the session."""
@@ -337,14 +226,19 @@ class ServerWire:
             self._tasks.start_soon(job)
 
     @property
+    def kept(self) -> Mapping[Key, Kept]:
+        """The requests that the SDK has not answered."""
+        return self._sdk.kept
+
+    @property
     def handshake(self) -> bool:
         """The session was opened by a handshake: notifications may be sent to it unasked."""
-        return self._handshake and self._initialized
+        return self._sdk.handshake
 
     @property
     def counters(self) -> dict[str, int]:
         """What went which way, and what was forgiven."""
-        return {**self._inbound.counters, "express_calls": self.express_calls, "sdk_requests": self.sdk_requests}
+        return {**self._inbound.counters, "express_calls": self.express_calls, "sdk_requests": self._sdk.requests}
 
     def opened(self, state: Any) -> None:
         """The server's lifespan has begun: handlers see what it yielded, and the context variables that it set."""
@@ -360,7 +254,7 @@ class ServerWire:
     async def aclose(self) -> None:
         """Ends what runs, writes what is left, gives the channel back."""
         await self.quiet()
-        self._read_stream.close()
+        self._sdk.stream.close()
         with anyio.CancelScope(shield=True):
             await self._channel.aclose()
 
