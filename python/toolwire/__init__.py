@@ -8,6 +8,7 @@ from toolwire.agent.middleware import Call, allow, audit, map_errors
 from toolwire.agent.model import CallEvent, Finish, Model, ModelRequest, ModelTool, ReasoningDelta, TextDelta, Usage
 from toolwire.agent.output import output_of
 from toolwire.agent.result import PendingCall, RunResult, Step
+from toolwire.agent.scheduling import Overlap, waves
 from toolwire.agent.subagent import subagent
 from toolwire.bridge.agent_serving import ServableAgent, serve_agent
 from toolwire.bridge.connection import Connection, connect
@@ -17,11 +18,11 @@ from toolwire.bridge.importing import tools
 from toolwire.bridge.live_tools import LiveTools, live_tools
 from toolwire.bridge.prompts import Prompt, Prompts, prompt_messages_to_chat, prompts
 from toolwire.bridge.registering import register
-from toolwire.bridge.result_encoding import encode_tool_result
+from toolwire.bridge.result_encoding import encode_tool_result, encode_tool_result_json
 from toolwire.bridge.serving import run_stdio, stdio
 from toolwire.bridge.toolset import Toolset
 from toolwire.contract.authorization import AuthorizationError, CallError
-from toolwire.contract.binding import Binding, Registry, bind
+from toolwire.contract.binding import Binding, Registry, bind, mcp_identity
 from toolwire.contract.current import CallContext, Request, current_call, current_request, report_progress
 from toolwire.contract.decorator import tool
 from toolwire.contract.effect import Effect
@@ -126,6 +127,7 @@ __all__ = [
     "ModelTool",
     "NilServerError",
     "NilSessionError",
+    "Overlap",
     "PendingCall",
     "Policy",
     "Prompt",
@@ -166,11 +168,13 @@ __all__ = [
     "current_request",
     "discover",
     "encode_tool_result",
+    "encode_tool_result_json",
     "guard",
     "live_tools",
     "manifest",
     "map_errors",
     "max_result_bytes",
+    "mcp_identity",
     "messages_from_json",
     "messages_to_json",
     "origin",
@@ -195,5 +199,6 @@ __all__ = [
     "tools",
     "tools_record",
     "validate_input",
+    "waves",
     "wrap",
 ]

@@ -6,6 +6,7 @@ page, and `send_request` offers no such door.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from mcp import ClientSession
@@ -38,7 +39,11 @@ def write_stream_of(session: ClientSession) -> Any:
 
 
 async def raw_request(
-    session: ClientSession, method: str, params: dict[str, Any], request_id: int | None = None
+    session: ClientSession,
+    method: str,
+    params: dict[str, Any],
+    request_id: int | None = None,
+    on_progress: Callable[[float, float | None, str | None], None] | None = None,
 ) -> dict[str, Any]:
     """One request through a session's dispatcher: envelope and headers as the SDK stamps them, the result unvalidated.
 
@@ -49,6 +54,12 @@ async def raw_request(
     session._stamp(data, options)
     if request_id is not None:
         options["request_id"] = request_id
+    if on_progress is not None:
+
+        async def heard(progress: float, total: float | None, message: str | None) -> None:
+            on_progress(progress, total, message)
+
+        options["on_progress"] = heard
     return await session._dispatcher.send_raw_request(method, data["params"], options)
 
 

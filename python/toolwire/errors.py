@@ -5,6 +5,7 @@
     ToolwireError
     ├── ToolError             data that a model reads: `str(error)` is its text
     │   ├── ToolFailure       a definite failure: the tool said so, or it was refused before it ran
+    │   │     (UnexpectedFailure: its handler raised something else, whose text this is)
     │   └── RemoteCallError   (ResultError: the result came, and breaks a promise)
     │         transport, protocol or deadline: nobody knows unless `.may_have_run` is False
     ├── ConnectError          no session with a server came about
@@ -51,6 +52,7 @@ __all__ = [
     "ToolImportError",
     "ToolReturnedError",
     "ToolwireError",
+    "UnexpectedFailure",
     "quoted",
 ]
 
@@ -104,6 +106,10 @@ class ToolFailure(ToolError):
         self.output = output
         self.kind = kind
         self.remote = remote
+
+
+class UnexpectedFailure(ToolFailure):
+    """A handler raised what is no ToolError: to a model one failed call, to `register` a defect that nobody is told of."""
 
 
 class RemoteCallError(ToolError):
@@ -232,15 +238,15 @@ class ContentError(ToolwireError):
 class MediaReferenceError(ContentError):
     """A medium that is a provider's reference cannot be served."""
 
-    def __init__(self) -> None:
-        super().__init__("mcp: media references cannot cross MCP")
+    def __init__(self, text: str = "mcp: media references cannot cross MCP") -> None:
+        super().__init__(text)
 
 
 class EmptyEmbeddedResourceError(ContentError):
     """An embedded resource with a URI and nothing in it."""
 
-    def __init__(self) -> None:
-        super().__init__("mcp: empty embedded resources are unsupported")
+    def __init__(self, text: str = "mcp: empty embedded resources are unsupported") -> None:
+        super().__init__(text)
 
 
 @dataclass(frozen=True, slots=True)

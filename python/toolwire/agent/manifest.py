@@ -109,16 +109,16 @@ def _tool(tool: Tool) -> dict[str, Any]:
     source = _source(tool)
     if source:
         document["source"] = source
-    if isinstance(tool.caller, AgentCaller):
-        document["subagent"] = tool.caller.agent.name
+    if isinstance(tool.carrier, AgentCaller):
+        document["subagent"] = tool.carrier.agent.name
     return document
 
 
 def _source(tool: Tool) -> str:
     """Where a function is defined, as `file:line`; nothing for a tool that is no function."""
-    if not isinstance(tool.caller, FunctionCaller):
+    if not isinstance(tool.carrier, FunctionCaller):
         return ""
-    function = inspect.unwrap(tool.caller.function)
+    function = inspect.unwrap(tool.carrier.function)
     try:
         return f"{Path(inspect.getsourcefile(function) or '').name}:{inspect.getsourcelines(function)[1]}"
     except (OSError, TypeError):

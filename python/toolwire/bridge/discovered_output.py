@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from toolwire import _core
 from toolwire.contract.content_in import part_of
-from toolwire.contract.remote_output import RemoteOutput
 from toolwire.contract.parts import Part, TextPart
+from toolwire.contract.remote_output import RemoteOutput
 from toolwire.errors import ContentError
 
 __all__ = ["DiscoveredOutput"]
@@ -48,3 +50,11 @@ class DiscoveredOutput(RemoteOutput):
         copy._mapped = (TextPart(text),)
         copy._said = text
         return copy
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (self.raw, self._render, self._limit, self._said)
+
+
+def _restored(raw: bytes, render: str, limit: int | None, said: str | None) -> DiscoveredOutput:
+    output = DiscoveredOutput(_core.read_result(raw), render, limit)
+    return output if said is None else output.with_text(said)

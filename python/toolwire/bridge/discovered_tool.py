@@ -15,14 +15,16 @@ from toolwire import _core
 from toolwire.bridge.discovered_output import DiscoveredOutput
 from toolwire.bridge.home import Home
 from toolwire.bridge.input_rounds import Round, input_request, resumed
+from toolwire.bridge.remote_tool import with_token
 from toolwire.bridge.source import Source, call_result
 from toolwire.bridge.tracing import client_span
-from toolwire.contract.current import current_call
 from toolwire.contract.effect import Effect
+from toolwire.contract.guarded import call_id
 from toolwire.contract.input_round import Continuation
-from toolwire.contract.invocation import Invocation
+from toolwire.contract.invocation import Invocation, mismatch
 from toolwire.contract.output import ToolOutput
 from toolwire.contract.policies import Settings
+from toolwire.contract.progress import listener_of
 from toolwire.contract.tool_object import Tool
 from toolwire.errors import RemoteCallError, ResultError, ToolFailure, ToolwireError, quoted
 
@@ -67,9 +69,11 @@ class DiscoveredCaller:
             return settings
 
         def concurrency(args: bytes) -> tuple[str, bool]:
-            assert self._tool is not None
+            tool = self._tool
+            if tool is None:
+                return "", False
             try:
-                return policy(self._tool.prepare(args, call_id="plan"))
+                return policy(tool.prepare(args, call_id="plan"))
             except ToolwireError:
                 # What is not admitted is never sent, so it stands in nobody's way.
                 return "", True
@@ -78,9 +82,7 @@ class DiscoveredCaller:
 
     async def call(self, tool: Tool, arguments: bytes | str) -> ToolOutput:
         """A call of raw arguments: admitted first. Raises InvalidInvocation, ToolFailure, RemoteCallError, InputRequest."""
-        context = current_call()
-        invocation = tool.prepare(arguments, call_id=context.call_id if context is not None else "call")
-        return await tool.binding.call(invocation)
+        return await self.run_admitted(tool, tool.prepare(arguments, call_id=call_id()))
 
     async def run_admitted(self, tool: Tool, admitted: Invocation | Continuation) -> ToolOutput:
         """One `tools/call`, or the next round of one. Raises ToolFailure, RemoteCallError, InputRequest."""
@@ -115,17 +117,19 @@ class DiscoveredCaller:
         timeout = limits.call_timeout if settings.timeout is None else settings.timeout or None
         remote = self.mcp_identity[1]
         own = json.dumps(meta, ensure_ascii=False, separators=(",", ":")).encode()[1:-1] if meta else b""
+        heard = listener_of(tool)
         if wire is None or (not wire.open and wire.end_reason is None):
-            return await origin.call(remote, arguments, timeout, meta=meta, more=next_round.params)
+            return await origin.call(remote, arguments, timeout, meta=meta, more=next_round.params, on_progress=heard)
         entry: Any = tool.definition
         params = b'"name":' + (entry.name_json or b"") + b',"arguments":' + arguments + next_round.params
-        lane = wire.sdk
+        lane, idle = wire.sdk, limits.idle_timeout
 
         def line(number: int) -> bytes:
-            members = [part for part in (lane.envelope, own) if part]
-            return _core.request(number, "tools/call", params, b",".join(members))
+            carried = lane.envelope if idle is None and heard is None else with_token(lane.envelope, number)
+            return _core.request(number, "tools/call", params, b",".join(part for part in (carried, own) if part))
 
-        return call_result(await wire.express.send(line, label=(remote, wire), timeout=timeout))
+        label = (remote, wire)
+        return call_result(await wire.express.send(line, label=label, timeout=timeout, idle=idle, on_progress=heard))
 
     def _outcome(self, tool: Tool, result: _core.CallResult, invocation: Invocation, next_round: Round) -> ToolOutput:
         source, remote = self.mcp_identity
@@ -151,16 +155,16 @@ class DiscoveredCaller:
         if result.is_error:
             raise _failure(output, remote)
         if self._output_validator is not None:
-            self._check(output, remote)
+            _check(self._output_validator, output, remote)
         return output
 
-    def _check(self, output: DiscoveredOutput, remote: str) -> None:
-        structured = output.structured
-        assert self._output_validator is not None
-        detail = "it is absent" if structured is None else self._output_validator.check(structured)
-        if detail is not None:
-            text = f"tool {quoted(remote)} structured content does not match its output schema: {detail}"
-            raise ResultError(text, output=output, raw=output.raw)
+
+def _check(validator: _core.Validator, output: DiscoveredOutput, remote: str) -> None:
+    structured = output.structured
+    detail = "it is absent" if structured is None else mismatch(validator, structured)
+    if detail is not None:
+        text = f"tool {quoted(remote)} structured content does not match its output schema: {detail}"
+        raise ResultError(text, output=output, raw=output.raw)
 
 
 def _failure(output: DiscoveredOutput, remote: str) -> ToolFailure:

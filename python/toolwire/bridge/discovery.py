@@ -22,9 +22,21 @@ from toolwire.contract.invocation import checked_definition
 from toolwire.contract.policies import Policy, Settings, applied
 from toolwire.contract.public_names import public_name as default_name
 from toolwire.contract.tool_object import Tool
-from toolwire.errors import DiscoveryError, ListedToolError, NilSessionError, SkippedTool, ToolwireError, quoted
+from toolwire.errors import (
+    DiscoveryError,
+    ListedToolError,
+    NilSessionError,
+    RemoteCallError,
+    SkippedTool,
+    ToolwireError,
+    quoted,
+)
+from toolwire.wire.limits import Limits
 
 __all__ = ["Source", "annotated_read_only", "discover"]
+
+LIST_TIMEOUT = Limits().list_timeout
+"""Seconds for all sources together, as for one."""
 
 Concurrency = Callable[[str, str, dict[str, Any], Any], tuple[str, bool]]
 
@@ -52,6 +64,7 @@ async def discover(
     on_bad_tool: Literal["error", "skip"] = "error",
     on_bad_source: Literal["error", "skip"] = "error",
     order: Literal["listed", "name"] = "listed",
+    timeout: float | None = LIST_TIMEOUT,
     compile: Literal["lazy", "eager"] = "lazy",  # noqa: A002 - the design's name
     policy: Policy | Iterable[Policy | None] = (),
 ) -> Toolset:
@@ -59,17 +72,21 @@ async def discover(
 
     `public_name(source, remote)` overrides the escaped default and has to be unique. `effect(source, remote,
     annotations)` is asked once a tool, `concurrency(source, remote, annotations, invocation)` once a call, and
-    `request_meta(invocation)` gives the `_meta` of one call. The sources are listed side by side, each under its own
-    limit. Raises DiscoveryError: by default the first bad entry and the first dead source end discovery, and `skip`
+    `request_meta(invocation)` gives the `_meta` of one call. The sources are listed side by side, under one `timeout` in
+    seconds (`None` lifts it) and each under its connection's own. Raises DiscoveryError: by default the first bad entry and the first dead source end discovery, and `skip`
     reports them on `.skipped` instead. Output schemas are compiled here, input schemas when a tool is first prepared or
     bound, or here as well with `compile="eager"`.
     """
     asked = list(sources or ())
     for index, source in enumerate(asked):
         if source.session is None:
-            raise DiscoveryError(f"mcp: tool source {index} {quoted(source.name)}: mcp: session must not be nil") from NilSessionError()
-    listed = await _list_all(asked)
-    found = _Discovery(public_name, effect, request_meta, concurrency, on_bad_tool == "skip", compile == "eager", policy)
+            raise DiscoveryError(
+                f"mcp: tool source {index} {quoted(source.name)}: mcp: session must not be nil"
+            ) from NilSessionError()
+    listed = await _list_all(asked, timeout)
+    found = _Discovery(
+        public_name, effect, request_meta, concurrency, on_bad_tool == "skip", compile == "eager", policy
+    )
     for source, outcome in zip(asked, listed, strict=True):
         if isinstance(outcome, Exception):
             error = DiscoveryError(f"mcp: list tools from source {quoted(source.name)}: {outcome}")
@@ -82,8 +99,12 @@ async def discover(
     return Toolset(tools, connection=tuple(asked), skipped=found.skipped, warnings=found.warnings)
 
 
-async def _list_all(sources: Sequence[Source]) -> list[Any]:
-    outcomes: list[Any] = [None] * len(sources)
+async def _list_all(sources: Sequence[Source], timeout: float | None) -> list[Any]:
+    """Entries and warnings of each source, or its error. A source that does not end in time is the dead one, alone."""
+    late = RemoteCallError(
+        f"listing the tools did not end within {timeout} s", may_have_run=False, error=TimeoutError()
+    )
+    outcomes: list[Any] = [late] * len(sources)
 
     async def one(index: int, source: Source) -> None:
         try:
@@ -93,9 +114,10 @@ async def _list_all(sources: Sequence[Source]) -> list[Any]:
         except Exception as error:
             outcomes[index] = error
 
-    async with anyio.create_task_group() as tasks:
-        for index, source in enumerate(sources):
-            tasks.start_soon(one, index, source)
+    with anyio.move_on_after(timeout):
+        async with anyio.create_task_group() as tasks:
+            for index, source in enumerate(sources):
+                tasks.start_soon(one, index, source)
     return outcomes
 
 
@@ -149,21 +171,29 @@ class _Discovery:
         if name in self._names:
             raise DiscoveryError(f"mcp: duplicate tool name {quoted(name)} after public naming")
         self._names.add(name)
-        effect = Effect.UNKNOWN if self._effect is None else self._effect(source.name, remote, copy.deepcopy(annotations))
+        effect = (
+            Effect.UNKNOWN if self._effect is None else self._effect(source.name, remote, copy.deepcopy(annotations))
+        )
         caller = DiscoveredCaller(
             origin,
             source=source.name,
             remote=remote,
             effect=effect,
             request_meta=self._request_meta,
-            concurrency=None if self._concurrency is None else partial(_isolated, self._concurrency, source.name, remote, annotations),
+            concurrency=None
+            if self._concurrency is None
+            else partial(_isolated, self._concurrency, source.name, remote, annotations),
             output_validator=output_validator,
             binding_id=secrets.token_hex(16),
         )
         tool = Tool(name, entry, caller.settings(self._settings), caller)
         caller.adopt(tool)
         if self._eager:
-            tool.binding.contract.compile()
+            try:
+                tool.binding.contract.compile()
+            except ToolwireError as error:
+                self._names.remove(name)
+                raise DiscoveryError(f"mcp: snapshot tool from source {shown}: {error}") from error
         return tool
 
 
@@ -186,7 +216,10 @@ def _snapshot(entry: _core.Entry, name: str) -> _core.Validator | None:
         raise ListedToolError(f"mcp: {word}")
     checked_definition(name, entry.input_schema)
     promised = entry.output_schema
-    if promised is None:
+    if promised is None and b"outputSchema" in (text := entry.text):
+        # One without an object's root is no `output_schema` of a tool, and is a promise all the same.
+        promised = _core.members(text).get("outputSchema")
+    if promised is None or promised == b"null":
         return None
     try:
         return _core.Validator(promised)

@@ -14,11 +14,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolwire import _core
-from toolwire.contract.input_round import MAX_BYTES, Continuation, ContinuationBindingError, InputRequest, sealed, unsealed
-from toolwire.contract.invocation import Invocation
+from toolwire.contract.input_round import (
+    MAX_BYTES,
+    Continuation,
+    ContinuationBindingError,
+    InputAnswerError,
+    InputRequest,
+    sealed,
+    unsealed,
+)
+from toolwire.contract.invocation import Invocation, mismatch
 from toolwire.errors import IncompleteResultError, RemoteCallError, quoted
 
-__all__ = ["MAX_ROUNDS", "Round", "input_request", "incomplete", "resumed"]
+__all__ = ["MAX_ROUNDS", "Round", "incomplete", "input_request", "resumed"]
 
 MAX_ROUNDS = 10
 """Rounds of one call, as the SDK's own driver has it: a server that asks on and on is broken."""
@@ -42,7 +50,14 @@ def incomplete(remote: str, raw: bytes) -> RemoteCallError:
 
 
 def input_request(
-    result: bytes, invocation: Invocation, *, source: str, remote: str, binding: str, negotiated: bool, round_number: int
+    result: bytes,
+    invocation: Invocation,
+    *,
+    source: str,
+    remote: str,
+    binding: str,
+    negotiated: bool,
+    round_number: int,
 ) -> InputRequest:
     """The request in an `input_required` result. Raises RemoteCallError where it can't be one (4.3)."""
     try:
@@ -62,8 +77,12 @@ def input_request(
     except (ValueError, KeyError, TypeError):
         raise incomplete(remote, result) from None
     if round_number >= MAX_ROUNDS:
-        raise RemoteCallError(f"call tool {quoted(remote)}: the server asked for input more than {MAX_ROUNDS} times", raw=result)
+        raise RemoteCallError(
+            f"call tool {quoted(remote)}: the server asked for input more than {MAX_ROUNDS} times", raw=result
+        )
     state = members.get("requestState")
+    if state == b"null":
+        state = None
     facts = {
         "binding": binding,
         "remote": remote,
@@ -71,10 +90,13 @@ def input_request(
         "key": key,
         "state": None if state is None else state.decode("utf-8", "surrogateescape"),
         "round": round_number + 1,
+        "form": None if form is None else form.decode("utf-8", "surrogateescape"),
     }
     seal = sealed(_KEY, facts)
     if len(seal) > MAX_BYTES:
-        raise RemoteCallError(f"call tool {quoted(remote)}: the server's state of {len(seal)} bytes is over 1 MiB", raw=result)
+        raise RemoteCallError(
+            f"call tool {quoted(remote)}: the server's state of {len(seal)} bytes is over 1 MiB", raw=result
+        )
     return InputRequest(_prompt(params, source, remote), _response_schema(form), seal, invocation)
 
 
@@ -97,7 +119,7 @@ def _prompt(params: Mapping[str, bytes], source: str, remote: str) -> bytes:
 
 def _response_schema(form: bytes | None) -> bytes:
     """The answer to a form, closed: accepted with valid content, or declined or cancelled without any."""
-    content = form or b'{"type":"object"}'
+    content = _self_contained(form or b'{"type":"object"}')
     return (
         b'{"oneOf":[{"type":"object","properties":{"action":{"const":"accept"},"content":' + content + b"},"
         b'"required":["action","content"],"additionalProperties":false},'
@@ -106,12 +128,25 @@ def _response_schema(form: bytes | None) -> bytes:
     )
 
 
+def _self_contained(form: bytes) -> bytes:
+    """A form whose references mean its own root, though it stands inside another schema."""
+    if b"$ref" not in form or b'"$id"' in form:
+        return form
+    return b'{"$id":"urn:toolwire:form",' + form.lstrip()[1:]
+
+
 def resumed(continuation: Continuation, *, remote: str, binding: str) -> Round:
     """What a continuation sends. Raises ContinuationBindingError for one that is not of this binding and this call."""
     facts: dict[str, Any] | None = unsealed(_KEY, continuation.state)
     digest = hashlib.sha256(continuation.arguments).hexdigest()
     if facts is None or (facts["binding"], facts["remote"], facts["arguments"]) != (binding, remote, digest):
         raise ContinuationBindingError(remote)
+    form = facts["form"]
+    schema = _response_schema(None if form is None else form.encode("utf-8", "surrogateescape"))
+    # It was checked when it was given; since then it may have been in anybody's file.
+    detail = mismatch(_core.Validator(schema), continuation.answer)
+    if detail is not None:
+        raise InputAnswerError(f"the answer does not match what was asked: {detail}")
     params = b',"inputResponses":{' + _core.quote(facts["key"]) + b":" + continuation.answer + b"}"
     if facts["state"] is not None:
         params += b',"requestState":' + facts["state"].encode("utf-8", "surrogateescape")

@@ -135,7 +135,7 @@ class LiveTools:
         async with self._listing:
             listed = await tools(self.connection, **self._options)
             old, first = self.current, not self._listed
-            ours = [Tool(tool.name, tool.definition, tool.settings, _LiveCaller(self, tool.caller)) for tool in listed]
+            ours = [Tool(tool.name, tool.definition, tool.settings, _LiveCaller(self, tool.carrier)) for tool in listed]
             self.current = Toolset(
                 ours,
                 connection=self.connection,

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from toolwire import _core
+from toolwire.bridge.importing import METHOD_NOT_FOUND
 from toolwire.bridge.source import Source
 from toolwire.contract.content_in import part_of
 from toolwire.contract.message import Message
@@ -33,7 +34,7 @@ def prompt_messages_to_chat(messages: Sequence[Any] | bytes | None) -> list[Mess
             (block,) = _core.read_result(wrapped).blocks()
             part = part_of(block)
         except ContentError as error:
-            raise ToolwireError(f"mcp: prompt message {index}: {error}") from error
+            raise type(error)(f"mcp: prompt message {index}: {error}") from error
         if part is not None:
             chat.append(Message(role, [part]))
     return chat
@@ -84,7 +85,9 @@ class Prompts:
         result = await self._source.ask("prompts/get", params)
         return prompt_messages_to_chat(_core.members(result).get("messages", b"[]"))
 
-    async def complete(self, name: str, argument: str, value: str, context: Mapping[str, str] | None = None) -> list[str]:
+    async def complete(
+        self, name: str, argument: str, value: str, context: Mapping[str, str] | None = None
+    ) -> list[str]:
         """What the server suggests for a prompt's argument. Raises RemoteCallError."""
         params: dict[str, Any] = {
             "ref": {"type": "ref/prompt", "name": name},
@@ -108,7 +111,7 @@ async def prompts(connection: Any) -> Prompts:
         try:
             members = _core.members(await source.ask("prompts/list", params))
         except RemoteCallError as error:
-            if error.code == -32601 and cursor is None:
+            if error.code == METHOD_NOT_FOUND and cursor is None:
                 break
             raise
         listed += [Prompt(raw) for raw in _core.elements(members.get("prompts", b"[]"))]

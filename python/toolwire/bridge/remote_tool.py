@@ -6,11 +6,12 @@ from toolwire import _core
 from toolwire.bridge.home import Home
 from toolwire.bridge.source import Source, call_result
 from toolwire.contract.output import ToolOutput
+from toolwire.contract.progress import listener_of
 from toolwire.contract.remote_output import RemoteOutput
 from toolwire.contract.tool_object import Tool, refused_input
 from toolwire.errors import RemoteCallError, ToolFailure, ToolReturnedError
 
-__all__ = ["RemoteCaller"]
+__all__ = ["RemoteCaller", "with_token"]
 
 
 class RemoteCaller:
@@ -32,14 +33,16 @@ class RemoteCaller:
         if wire is None or (not wire.open and wire.end_reason is None):
             return await self._call_by_session(tool, arguments, timeout)
         definition: _core.Entry = tool.definition  # type: ignore[assignment]  # a remote tool's definition is its entry
-        lane, idle = wire.sdk, limits.idle_timeout
+        lane, idle, heard = wire.sdk, limits.idle_timeout, listener_of(tool)
 
         def line(number: int) -> bytes:
-            meta = lane.envelope if idle is None else _with_token(lane.envelope, number)
+            meta = lane.envelope if idle is None and heard is None else with_token(lane.envelope, number)
             return definition.call_line(number, arguments, meta)
 
         try:
-            frame = await wire.express.send(line, label=(definition, wire), timeout=timeout, idle=idle)
+            frame = await wire.express.send(
+                line, label=(definition, wire), timeout=timeout, idle=idle, on_progress=heard
+            )
         except _core.JsonError as error:
             raise refused_input(tool.name, error.args[0]) from None
         return _output(call_result(frame), tool)
@@ -49,13 +52,14 @@ class RemoteCaller:
         definition: _core.Entry = tool.definition  # type: ignore[assignment]  # as above
         try:
             checked = _core.check_arguments(arguments)
-            result = await self._source.call(definition.name, checked, timeout)
+            result = await self._source.call(definition.name, checked, timeout, on_progress=listener_of(tool))
         except ValueError as error:
             raise refused_input(tool.name, error.args[0]) from None
         return _output(result, tool)
 
 
-def _with_token(envelope: bytes, number: int) -> bytes:
+def with_token(envelope: bytes, number: int) -> bytes:
+    """The members of `_meta` with a progress token: the request's own id, which is like no other's."""
     token = b'"progressToken":%d' % number
     return envelope + b"," + token if envelope else token
 

@@ -1,15 +1,18 @@
-"""`encode_tool_result`: an output as an MCP result, through the content codec (spec many-sources 1.12)."""
+"""Outputs as MCP results, through the content codec: `encode_tool_result`, and the bytes of it (spec many-sources 1.12)."""
 
 from __future__ import annotations
 
 from mcp_types import CallToolResult
+from pydantic import ValidationError
 
 from toolwire import _core
-from toolwire.contract.content_out import block_of
+from toolwire.bridge.discovered_output import DiscoveredOutput
+from toolwire.contract.content_out import chunks_of
 from toolwire.contract.output import ToolOutput
-from toolwire.errors import ContentError, MediaReferenceError, ToolwireError
+from toolwire.contract.remote_output import RemoteOutput
+from toolwire.errors import ContentError, ToolwireError
 
-__all__ = ["encode_parts", "encode_tool_result"]
+__all__ = ["encode_parts", "encode_tool_result", "encode_tool_result_json", "result_json"]
 
 
 def encode_parts(output: ToolOutput) -> tuple[bytes, bytes | None]:
@@ -17,26 +20,47 @@ def encode_parts(output: ToolOutput) -> tuple[bytes, bytes | None]:
     structured = output.structured
     if structured is not None:
         try:
-            _core.validate(structured)
+            _core.check_output(structured)
         except _core.JsonError as error:
             problem = f"details must be one valid RFC 7493 JSON document: {error.args[0]}"
             raise ToolwireError(f"mcp: invalid Tool output: toolwire: invalid tool output: {problem}") from None
-    blocks = []
+    if isinstance(output, RemoteOutput) and not isinstance(output, DiscoveredOutput):
+        # An imported tool's result has not been through the codec: its blocks go on as they came.
+        return output.result.content or b"[]", structured
+    chunks = [b"["]
     for index, part in enumerate(output.parts):
+        if index:
+            chunks.append(b",")
         try:
-            blocks.append(block_of(part))
-        except MediaReferenceError as error:
-            raise MediaReferenceError from error
+            chunks += chunks_of(part)
         except ContentError as error:
-            raise ContentError(f"mcp: tool output content[{index}]: {error}") from error
-    return b"[" + b",".join(blocks) + b"]", structured
+            raise type(error)(f"mcp: tool output content[{index}]: {error}") from error
+    chunks.append(b"]")
+    return b"".join(chunks), structured
+
+
+def result_json(output: ToolOutput, *, is_error: bool, stamp: bytes | None) -> bytes:
+    """A result's bytes: with `stamp` as a 2026-07-28 session has it, without as handshake eras do.
+
+    Those have a place for a structured value that is an object, and for no other.
+    """
+    content, structured = encode_parts(output)
+    carried = structured if stamp is not None or (structured or b"").lstrip()[:1] == b"{" else None
+    return _core.content_result(content, carried, is_error, None, stamp)
+
+
+def encode_tool_result_json(output: ToolOutput) -> bytes:
+    """The bytes of an output's result, exact numbers and all. Raises ToolwireError."""
+    content, structured = encode_parts(output)
+    return _core.content_result(content, structured, False, None, None)
 
 
 def encode_tool_result(output: ToolOutput) -> CallToolResult:
-    """The SDK's result for an output; `result_json` of the same has the exact bytes. Raises ToolwireError.
+    """The SDK's result for an output. Raises ToolwireError.
 
-    The SDK's model holds decoded values: a structured value with numbers beyond Python's floats is exact only as bytes.
+    The SDK's model holds decoded values: numbers beyond Python's floats are exact in `encode_tool_result_json` alone.
     """
-    content, structured = encode_parts(output)
-    text = _core.content_result(content, structured, False, None, None)
-    return CallToolResult.model_validate_json(text, by_name=False)
+    try:
+        return CallToolResult.model_validate_json(encode_tool_result_json(output), by_name=False)
+    except ValidationError as error:
+        raise ContentError(f"mcp: tool output: the SDK has no place for it: {error}") from None

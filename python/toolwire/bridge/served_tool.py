@@ -12,6 +12,7 @@ import anyio
 from mcp.server.auth.middleware.auth_context import get_access_token
 
 from toolwire import _core
+from toolwire.bridge.turns import Turns
 from toolwire.contract.blocks import block_json
 from toolwire.contract.current import Request, serving
 from toolwire.contract.halves import without_halves
@@ -22,7 +23,7 @@ from toolwire.contract.tool_object import Tool
 from toolwire.errors import ToolError, ToolFailure, quoted
 from toolwire.wire.server import ServerWire
 
-__all__ = ["ServedTool"]
+__all__ = ["ExpressRequest", "ServedTool", "goes_on"]
 
 logger = logging.getLogger("toolwire.bridge")
 
@@ -79,10 +80,7 @@ class ServedTool:
         self._caller = tool.caller
         self.needs_sdk_context = bool(getattr(tool.caller, "needs_sdk_context", False))
         self._promises = tool.definition.output_schema is not None
-        self._takes_turns = tool.settings.sequential_by_policy
-        self._turn: anyio.Lock
-        self._in_turn = 0
-        """Calls that hold the lock or wait for it. Without any a new one is made: a lock belongs to one event loop."""
+        self._turns = Turns() if tool.settings.sequential_by_policy else None
 
     def members(self) -> Mapping[str, bytes]:
         """The listing entry's members, each with its exact bytes: what the tool's owner wrote, under its name here."""
@@ -109,10 +107,11 @@ class ServedTool:
 
     async def _outcome(self, arguments: bytes, stamp: bytes | None, text: TextForm, content: ContentForm) -> bytes:
         try:
-            if self._takes_turns:
-                output = await self._in_its_turn(arguments)
-            else:
+            if self._turns is None:
                 output = await self._caller.call(self.tool, arguments)
+            else:
+                async with self._turns:
+                    output = await self._caller.call(self.tool, arguments)
             return self._success(output, stamp, text, content)
         except ToolError as error:
             if isinstance(error, ToolFailure) and not error.remote and error.kind == "failed":
@@ -122,21 +121,11 @@ class ServedTool:
             logger.debug("tool %r failed", self.name, exc_info=error)
             return text(_sendable(text_of(error)), None, True, stamp)
         except BaseException as error:
-            if _goes_on(error):
+            if goes_on(error):
                 raise
             # SystemExit, a panic of a Rust extension, a cancellation that nobody asked for: the server lives on.
             logger.exception("tool %r panicked", self.name)
             return text(_sendable(f"tool {quoted(self.name)} panicked: {text_of(error)}"), None, True, stamp)
-
-    async def _in_its_turn(self, arguments: bytes) -> ToolOutput:
-        if not self._in_turn:
-            self._turn = anyio.Lock()
-        self._in_turn += 1
-        try:
-            async with self._turn:
-                return await self._caller.call(self.tool, arguments)
-        finally:
-            self._in_turn -= 1
 
     def _success(self, output: ToolOutput, stamp: bytes | None, text: TextForm, content: ContentForm) -> bytes:
         if isinstance(output, RemoteOutput):
@@ -158,7 +147,7 @@ class ServedTool:
         return content(blocks, structured, False, None, stamp)
 
 
-def _goes_on(error: BaseException) -> bool:
+def goes_on(error: BaseException) -> bool:
     """Whether what is no ordinary exception is for others to hear: the caller's own cancellation, a person's Ctrl-C."""
     cancelled = anyio.get_cancelled_exc_class()
     if isinstance(error, KeyboardInterrupt | GeneratorExit):

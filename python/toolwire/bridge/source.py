@@ -15,6 +15,9 @@ from mcp_types import CLIENT_CAPABILITIES_META_KEY
 
 from toolwire import _core, _sdk
 from toolwire.bridge.connection import Connection
+from toolwire.bridge.json_again import encoded
+from toolwire.bridge.remote_errors import call_error, remote_error
+from toolwire.contract.progress import Heard
 from toolwire.errors import RemoteCallError, quoted
 from toolwire.wire.client import ClientWire
 from toolwire.wire.limits import Limits
@@ -105,11 +108,22 @@ class Source:
             frame = await self._by_sdk_lane(wire, method, params, method, timeout)
         result, error = frame.result, frame.error
         if result is None:
-            raise remote_error(*error) if error is not None else RemoteCallError(frame.fault or "no result", raw=frame.text)
+            raise (
+                remote_error(*error)
+                if error is not None
+                else RemoteCallError(frame.fault or "no result", raw=frame.text)
+            )
         return result
 
     async def call(
-        self, name: str, arguments: bytes, timeout: float | None, *, meta: Mapping[str, Any] | None = None, more: bytes = b""
+        self,
+        name: str,
+        arguments: bytes,
+        timeout: float | None,
+        *,
+        meta: Mapping[str, Any] | None = None,
+        more: bytes = b"",
+        on_progress: Heard | None = None,
     ) -> _core.CallResult:
         """One `tools/call` that does not go express, through the session. `arguments` are checked.
 
@@ -122,12 +136,12 @@ class Source:
             extra["_meta"] = dict(meta)
         if wire is None:
             params = {"name": name, "arguments": _carried(arguments), **extra}
-            result = await self._decoded("tools/call", params, name, timeout)
+            result = await self._decoded("tools/call", params, name, timeout, on_progress)
             return read(_core.read_result, result)
         marker = f"toolwire:{uuid4().hex}"
         params = {"name": name, "arguments": {marker: 0}, **extra}
         paste = (b'{"%s":0}' % marker.encode(), arguments.replace(b"\n", b" ").replace(b"\r", b" "))
-        return call_result(await self._by_sdk_lane(wire, "tools/call", params, name, timeout, paste))
+        return call_result(await self._by_sdk_lane(wire, "tools/call", params, name, timeout, paste, on_progress))
 
     async def _by_sdk_lane(
         self,
@@ -137,6 +151,7 @@ class Source:
         shown: str,
         timeout: float | None,
         paste: tuple[bytes, bytes] | None = None,
+        on_progress: Heard | None = None,
     ) -> _core.Frame:
         """A request while nobody knows yet what an express one has to carry: the SDK sends it, its answer's bytes are read here."""
         if self.session is None:
@@ -148,7 +163,7 @@ class Source:
         heard: list[_core.Frame] = []
         number = wire.sdk.tap(heard.append, paste)
         try:
-            await self._request(method, params, shown, timeout, number)
+            await self._request(method, params, shown, timeout, number, on_progress)
         except RemoteCallError as error:
             if not heard and wire.end_reason is not None:
                 raise RemoteCallError(wire.end_reason, error=error.cause) from None
@@ -159,21 +174,34 @@ class Source:
             wire.sdk.untap(number)
         return heard[0]
 
-    async def _decoded(self, method: str, params: dict[str, Any], shown: str, timeout: float | None) -> bytes:
-        result = await self._request(method, params, shown, timeout)
+    async def _decoded(
+        self,
+        method: str,
+        params: dict[str, Any],
+        shown: str,
+        timeout: float | None,
+        on_progress: Heard | None = None,
+    ) -> bytes:
+        result = await self._request(method, params, shown, timeout, on_progress=on_progress)
         try:
             return encoded(result)
         except (TypeError, ValueError, RecursionError) as error:
             raise RemoteCallError(f"the server's result is not JSON: {error}", error=error) from None
 
     async def _request(
-        self, method: str, params: dict[str, Any], shown: str, timeout: float | None, number: int | None = None
+        self,
+        method: str,
+        params: dict[str, Any],
+        shown: str,
+        timeout: float | None,
+        number: int | None = None,
+        on_progress: Heard | None = None,
     ) -> Any:
         """A request through the session's dispatcher; `shown` is its name in error texts. Raises RemoteCallError."""
         assert self.session is not None
         try:
             with anyio.move_on_after(timeout) as limit:
-                return await _sdk.raw_request(self.session, method, params, number)
+                return await _sdk.raw_request(self.session, method, params, number, on_progress)
         except MCPError as error:
             raise call_error(error) from error
         except Exception as error:
@@ -229,15 +257,6 @@ def _carried(arguments: bytes) -> Any:
     return json.loads(arguments, parse_float=number)
 
 
-def encoded(value: Any) -> bytes:
-    """A decoded value as JSON again. Half a surrogate pair stays an escape, so that it is flagged as it is on a wire."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    try:
-        return text.encode()
-    except UnicodeEncodeError:
-        return json.dumps(value, separators=(",", ":")).encode()
-
-
 Read = TypeVar("Read")
 
 
@@ -247,40 +266,3 @@ def read(reader: Callable[[bytes], Read], result: bytes) -> Read:
         return reader(result)
     except ValueError as problem:
         raise RemoteCallError(str(problem.args[0]), raw=result) from None
-
-
-_REFUSED = (-32700, -32600, -32601, -32602)
-"""JSON-RPC's codes for a request that was not carried out."""
-
-
-def call_error(error: MCPError) -> RemoteCallError:
-    """An error of the SDK as one of a call."""
-    data = error.error.data
-    return remote_error(
-        error.error.code,
-        error.error.message,
-        None if data is None else encoded(data),
-        error,
-    )
-
-
-_MEANINGS = {
-    -32700: "parse error",
-    -32600: "invalid request",
-    -32601: "method not found",
-    -32602: "invalid params",
-    -32603: "internal error",
-}
-_SHOWN_DATA = 500
-"""Bytes of an error's data up to which a model is shown it."""
-
-
-def remote_error(code: int, message: str, data: bytes | None, cause: BaseException | None = None) -> RemoteCallError:
-    """A JSON-RPC error as a model reads it: the message, what the code means, small data (fault H8)."""
-    meaning = _MEANINGS.get(code)
-    text = message or meaning or f"error {code}"
-    if meaning is not None and meaning not in text.lower():
-        text += f" ({meaning})"
-    if data is not None and len(data) <= _SHOWN_DATA and data not in (b"null", b'""', b"{}"):
-        text += f": {data.decode('utf-8', 'replace')}"
-    return RemoteCallError(text, may_have_run=code not in _REFUSED, code=code, data=data, error=cause)

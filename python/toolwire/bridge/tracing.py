@@ -7,8 +7,10 @@ span is the parent of a server's.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+import concurrent.futures
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from opentelemetry import trace
@@ -16,11 +18,14 @@ from opentelemetry.propagate import inject
 from opentelemetry.trace import SpanKind, StatusCode
 
 from toolwire import _sdk
+from toolwire.contract.authorization import AuthorizationError
 from toolwire.contract.input_round import InputRequest
+from toolwire.errors import ToolFailure, UnexpectedFailure
 
-__all__ = ["client_span", "server_span"]
+__all__ = ["Mark", "client_span", "server_span"]
 
 _NAME = "toolwire"
+Mark = Callable[[BaseException], None]
 
 
 @contextmanager
@@ -36,13 +41,17 @@ def client_span(remote: str) -> Iterator[dict[str, str]]:
 
 
 @contextmanager
-def server_span(public: str) -> Iterator[None]:
-    """A span around one served call."""
+def server_span(public: str) -> Iterator[Mark]:
+    """A span around one served call; what it yields marks a failure that is answered and not raised."""
     if not _sdk.tracing():
-        yield
+        yield _unmarked
         return
-    with _span(f"mcp.tool.serve {public}", SpanKind.SERVER, public):
-        yield
+    with _span(f"mcp.tool.serve {public}", SpanKind.SERVER, public) as span:
+        yield partial(mark, span)
+
+
+def _unmarked(error: BaseException) -> None:
+    """Nobody traces."""
 
 
 @contextmanager
@@ -73,17 +82,34 @@ def mark(span: Any, error: BaseException) -> None:
 
 
 def classification(error: BaseException) -> str:
-    """Cancellation and deadlines by name, anything else by the class at the bottom of its wrap chain."""
-    from toolwire.errors import ToolFailure
+    """Cancellation and deadlines by name, anything else by the class at the bottom of its wrap chain.
 
-    seen: BaseException = error
-    while not isinstance(seen, ToolFailure):
-        below = seen.__cause__ or getattr(seen, "cause", None)
-        if not isinstance(below, BaseException):
+    A failure and an undecided guard end the chain: their causes are diagnoses.
+    """
+    seen = error
+    for _ in range(_WRAPPED):
+        below = _below(seen)
+        if below is None:
             break
         seen = below
-    if isinstance(seen, asyncio.CancelledError) or type(seen).__name__ == "Cancelled":
+    if (
+        isinstance(seen, asyncio.CancelledError | concurrent.futures.CancelledError)
+        or type(seen).__name__ == "Cancelled"
+    ):
         return "context.canceled"
     if isinstance(seen, TimeoutError):
         return "context.deadline_exceeded"
     return type(seen).__qualname__
+
+
+_WRAPPED = 64
+"""Wrappers that are looked through: a chain may be a circle."""
+
+
+def _below(error: BaseException) -> BaseException | None:
+    if isinstance(error, UnexpectedFailure):
+        return error.cause
+    if isinstance(error, ToolFailure | AuthorizationError):
+        return None
+    found = error.__cause__ or getattr(error, "cause", None)
+    return found if isinstance(found, BaseException) else None

@@ -14,10 +14,11 @@ Authorizer = Callable[[str, Any], Awaitable[bool]]
 
 
 class AuthorizationError(ToolwireError):
-    """The policy could not decide; the tool did not run. What went wrong inside is not in the text."""
+    """The policy could not decide; the tool did not run. What went wrong inside is `cause`, outside of the chain."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, *, cause: BaseException | None = None) -> None:
         super().__init__(f"toolwire: authorization for {quoted(name)} failed")
+        self.cause = cause
 
 
 class CallError(ToolwireError):
@@ -33,7 +34,7 @@ async def authorize(authorizer: Authorizer, name: str, admitted: Any) -> None:
     """Asks. Raises ToolFailure of kind `rejected` for a refusal, AuthorizationError when nobody could decide."""
     try:
         allowed = await authorizer(name, admitted)
-    except Exception as error:
-        raise AuthorizationError(name) from error
+    except Exception as error:  # noqa: BLE001 - whatever went wrong in it, nobody has allowed the call
+        raise AuthorizationError(name, cause=error) from None
     if not allowed:
         raise ToolFailure(f"error: tool {quoted(name)} is not authorized", kind="rejected")

@@ -5,7 +5,7 @@ A tool is a `Tool`, or any object with `definition()` and `call(invocation)`, an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 from toolwire.contract.input_round import Continuation
@@ -13,7 +13,7 @@ from toolwire.contract.invocation import Contract, InvalidInvocation, InvalidToo
 from toolwire.contract.output import ToolOutput
 from toolwire.errors import ToolwireError, quoted
 
-__all__ = ["Bindable", "Binding", "Registry", "bind", "capability"]
+__all__ = ["Bindable", "Binding", "Registry", "bind", "capability", "mcp_identity"]
 
 MAX_WRAPPERS = 64
 """Wrappers around one tool: more is a cycle or a mistake."""
@@ -84,7 +84,9 @@ def _facts(definition: Any) -> tuple[str, str, bytes]:
         schema = schema.encode()
     elif schema is not None and not isinstance(schema, bytes):
         raw = getattr(schema, "raw", None)
-        schema = raw if isinstance(raw, bytes) else json.dumps(schema, ensure_ascii=False, separators=(",", ":")).encode()
+        schema = (
+            raw if isinstance(raw, bytes) else json.dumps(schema, ensure_ascii=False, separators=(",", ":")).encode()
+        )
     return str(part("name") or ""), str(part("description") or ""), schema
 
 
@@ -107,6 +109,13 @@ def capability(tool: Any, name: str) -> Any:
         if found is not None:
             return found
     return None
+
+
+def mcp_identity(tool: Any) -> tuple[str, str] | None:
+    """The raw source and remote name of a discovered tool, through whatever wraps it; `None` for any other tool."""
+    found = capability(tool.tool if isinstance(tool, Binding) else tool, "mcp_identity")
+    pair: tuple[str, str] | None = found() if callable(found) else found
+    return pair
 
 
 class Registry:
@@ -145,8 +154,3 @@ class Registry:
 
     def __len__(self) -> int:
         return len(self._bindings)
-
-
-def bound(tools: Iterable[Any]) -> list[Binding]:
-    """Every tool bound, in order."""
-    return [bind(tool) for tool in tools]

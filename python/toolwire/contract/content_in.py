@@ -25,6 +25,7 @@ CORE_BEFORE = "scope/content"
 """What older peers call it."""
 
 _LINK_FIELDS = ("title", "description", "size", "icons")
+_DECODE = "mcp: decode Core content metadata: "
 _CORE_MEMBERS = {"metadata", "citations", "name", "media_id", "media_metadata"}
 
 
@@ -33,7 +34,7 @@ def part_of(block: _core.Block) -> Part | None:
     raw = block.raw
     if raw == b"null":
         raise ContentError("mcp: content is nil")
-    members = _members(raw, "content is no object")
+    members = _members(raw, "mcp: content is no object")
     kind = _string(members, "type") or ""
     meta = _meta(members)
     if kind == "text" and _string(members, "text") == "":
@@ -75,7 +76,9 @@ def _split(kind: str, members: Mapping[str, bytes], block: _core.Block, envelope
         for name in _LINK_FIELDS:
             if _given(members, name):
                 envelope[name] = members[name]
-        return MediaPart(None, block=kind, mime_type=mime or None, uri=uri, name=_string(members, "name") or "", raw=raw)
+        return MediaPart(
+            None, block=kind, mime_type=mime or None, uri=uri, name=_string(members, "name") or "", raw=raw
+        )
     if kind == "resource":
         return _resource(members, block, envelope)
     raise ContentError(f"mcp: unsupported content {kind}")
@@ -84,7 +87,7 @@ def _split(kind: str, members: Mapping[str, bytes], block: _core.Block, envelope
 def _resource(members: Mapping[str, bytes], block: _core.Block, envelope: dict[str, bytes]) -> Part:
     if not _given(members, "resource"):
         raise ContentError("mcp: embedded resource is nil")
-    inner = _members(members["resource"], "embedded resource is no object")
+    inner = _members(members["resource"], "mcp: embedded resource is no object")
     uri = _string(inner, "uri")
     if not uri:
         raise ContentError("mcp: embedded resource requires a URI")
@@ -106,7 +109,9 @@ def _resource(members: Mapping[str, bytes], block: _core.Block, envelope: dict[s
         check_mime(mime)
     if block.kind == "broken":
         raise ContentError("mcp: embedded resource blob is not base64")
-    return MediaPart(lambda: block.data, block="resource", mime_type=mime or None, uri=uri, size=block.size, raw=block.raw)
+    return MediaPart(
+        lambda: block.data, block="resource", mime_type=mime or None, uri=uri, size=block.size, raw=block.raw
+    )
 
 
 def _no_bytes() -> str:
@@ -122,14 +127,15 @@ def _core_of(meta: dict[str, bytes]) -> dict[str, bytes]:
         return {}
     if raw[:1] == b'"':
         # Older peers wrap the object in a string; nothing of ours ever does.
-        raw = json.loads(raw).encode()
-    try:
-        core: dict[str, bytes] = _core.members(raw)
-    except ValueError as error:
-        raise ContentError(f"mcp: decode Core content metadata: {error.args[0]}") from None
+        try:
+            raw = json.loads(raw).encode()
+            _core.validate(raw)
+        except ValueError as error:
+            raise ContentError(f"mcp: decode Core content metadata encoding: {error.args[0]}") from None
+    core = _members(raw, f"{_DECODE}it is no object")
     unknown = core.keys() - _CORE_MEMBERS
     if unknown:
-        raise ContentError(f"mcp: decode Core content metadata: unknown member {min(unknown)!r}")
+        raise ContentError(f"{_DECODE}unknown member {min(unknown)!r}")
     return core
 
 
@@ -138,7 +144,7 @@ def _with_core(part: Part, core: Mapping[str, bytes], *, link: bool) -> Part:
         return part
     changes: dict[str, Any] = {}
     if "metadata" in core:
-        metadata = _members(core["metadata"], "metadata is no object")
+        metadata = _members(core["metadata"], f"{_DECODE}metadata is no object")
         if CONTENT in metadata:
             raise ContentError("mcp: Core content metadata contains a nested MCP envelope")
         changes["metadata"] = metadata
@@ -153,38 +159,44 @@ def _with_core(part: Part, core: Mapping[str, bytes], *, link: bool) -> Part:
     if "name" in core:
         if link:
             raise ContentError("mcp: Core content metadata duplicates the resource link name")
-        changes["name"] = _string(core, "name")
+        changes["name"] = _core_string(core, "name")
     if "media_id" in core:
-        changes["id"] = _string(core, "media_id") or ""
+        changes["id"] = _core_string(core, "media_id")
     if "media_metadata" in core:
-        changes["media_metadata"] = _members(core["media_metadata"], "media_metadata is no object")
+        changes["media_metadata"] = _members(core["media_metadata"], f"{_DECODE}media_metadata is no object")
     return replace(part, **changes)
+
+
+def _core_string(core: Mapping[str, bytes], name: str) -> str:
+    text = _string(core, name)
+    if text is None:
+        raise ContentError(f"{_DECODE}{name} is no string")
+    return text
 
 
 def _meta(members: Mapping[str, bytes]) -> dict[str, bytes]:
     if not _given(members, "_meta"):
         return {}
-    try:
-        meta: dict[str, bytes] = dict(_core.members(members["_meta"]))
-    except ValueError as error:
-        raise ContentError(f"mcp: encode content metadata: {error.args[0]}") from None
+    meta = _members(members["_meta"], "mcp: encode content metadata: it is no object")
     if "" in meta:
         raise ContentError("mcp: encode content metadata: toolwire: empty key")
     return meta
 
 
-def _members(raw: bytes, what: str) -> dict[str, bytes]:
+def _members(raw: bytes, refusal: str) -> dict[str, bytes]:
+    if raw[:1] != b"{":
+        raise ContentError(refusal)
     try:
         return dict(_core.members(raw))
     except ValueError:
-        raise ContentError(f"mcp: {what}") from None
+        raise ContentError(refusal) from None
 
 
 def _elements(raw: bytes) -> list[bytes]:
-    values = json.loads(raw)
-    if not isinstance(values, list):
-        raise ContentError("mcp: decode Core content metadata: citations are no list")
-    return [json.dumps(value, ensure_ascii=False).encode() for value in values]
+    try:
+        return _core.elements(raw)
+    except ValueError:
+        raise ContentError(f"{_DECODE}citations are no list") from None
 
 
 def _given(members: Mapping[str, bytes], name: str) -> bool:

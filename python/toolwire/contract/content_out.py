@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from urllib.parse import quote as percent
 
 from toolwire import _core
-from toolwire.contract.content_in import CONTENT, CORE
-from toolwire.contract.content_values import check_mime, check_part, check_uri, citations_json, main_type
+from toolwire.contract.content_in import CONTENT, CORE, CORE_BEFORE
+from toolwire.contract.content_values import check_kind, check_mime, check_part, check_uri, citations_json, main_type
 from toolwire.contract.parts import MediaPart, Part, TextPart
 from toolwire.errors import ContentError, MediaReferenceError, quoted
 
-__all__ = ["block_of"]
+__all__ = ["block_of", "chunks_of"]
 
 _MEMBERS = {"type", "_meta", "annotations", "resource", "title", "description", "size", "icons"}
 _LINK_FIELDS = ("title", "description", "size", "icons")
@@ -24,38 +24,42 @@ OUTPUT_URI = "toolwire://tool-output/"
 
 def block_of(part: Part) -> bytes:
     """A part as a content block. Raises ContentError, MediaReferenceError."""
+    return b"".join(chunks_of(part))
+
+
+def chunks_of(part: Part) -> list[bytes]:
+    """A block in pieces, for whoever joins more of them: ten megabytes of an image are copied once."""
     if isinstance(part, MediaPart) and part.reference is not None:
         raise MediaReferenceError
+    check_kind(part)
     envelope = _envelope(part)
     kind = _kind(part, envelope)
-    if isinstance(part, MediaPart) and part.data is None and part.uri is None:
+    if isinstance(part, MediaPart) and part.bytes_size is None and part.uri is None:
         raise ContentError("toolwire: invalid source: it is neither bytes nor a URI")
     check_part(part)
     meta = _meta(part, envelope, link=kind == "resource_link")
-    fields: dict[str, bytes] = {"type": _core.quote(kind)}
-    if kind == "text":
-        fields["text"] = _core.quote(_text(part))
-    elif kind in ("image", "audio"):
-        fields |= _medium(part)
+    chunks = [b'{"type":', _core.quote(kind)]
+    if isinstance(part, TextPart):
+        chunks += _resource(part, envelope) if kind == "resource" else [b',"text":', _core.quote(part.text)]
     elif kind == "resource_link":
-        fields |= _link(part, envelope)
+        chunks += _members(_link(part, envelope))
+    elif kind == "resource":
+        chunks += _resource(part, envelope)
     else:
-        fields["resource"] = _resource(part, envelope)
+        chunks += _medium(part)
     if "annotations" in envelope:
-        fields["annotations"] = envelope["annotations"]
+        chunks += b',"annotations":', envelope["annotations"]
     if meta:
-        fields["_meta"] = _object(meta)
-    return _object(fields)
+        chunks += b',"_meta":', _object(meta)
+    chunks.append(b"}")
+    return chunks
 
 
 def _envelope(part: Part) -> dict[str, bytes]:
     raw = part.metadata.get(CONTENT)
     if raw is None:
         return {}
-    try:
-        envelope: dict[str, bytes] = dict(_core.members(raw))
-    except ValueError as error:
-        raise ContentError(f"mcp: decode content metadata: {error.args[0]}") from None
+    envelope = _decoded(raw)
     unknown = envelope.keys() - _MEMBERS
     if unknown:
         raise ContentError(f"mcp: decode content metadata: unknown member {min(unknown)!r}")
@@ -68,8 +72,8 @@ def _kind(part: Part, envelope: Mapping[str, bytes]) -> str:
     """What the block will be, and whether the part can be it. Raises ContentError."""
     if not envelope:
         if isinstance(part, TextPart):
-            return "text"
-        if part.uri is not None and part.data is None:
+            return "resource" if part.block == "resource" and part.uri else "text"
+        if part.uri is not None and part.bytes_size is None:
             return "resource_link"
         if part.mime_type:
             check_mime(part.mime_type)
@@ -84,13 +88,15 @@ def _kind(part: Part, envelope: Mapping[str, bytes]) -> str:
     is_text = isinstance(part, TextPart)
     fits = kind == "resource" or (kind == "text") == is_text
     if not fits or kind not in ("text", "image", "audio", "resource_link", "resource"):
-        raise ContentError(f"mcp: content kind {quoted(str(kind))} does not match Core part {quoted('text' if is_text else 'media')}")
+        raise ContentError(
+            f"mcp: content kind {quoted(str(kind))} does not match Core part {quoted('text' if is_text else 'media')}"
+        )
     return str(kind)
 
 
 def _meta(part: Part, envelope: Mapping[str, bytes], *, link: bool) -> dict[str, bytes]:
-    meta: dict[str, bytes] = dict(_core.members(envelope["_meta"])) if "_meta" in envelope else {}
-    if CORE in meta:
+    meta = _decoded(envelope["_meta"]) if "_meta" in envelope else {}
+    if CORE in meta or CORE_BEFORE in meta:
         raise ContentError("mcp: content metadata uses the reserved Core metadata key")
     core: dict[str, bytes] = {}
     own = {name: value for name, value in part.metadata.items() if name != CONTENT}
@@ -111,23 +117,16 @@ def _meta(part: Part, envelope: Mapping[str, bytes], *, link: bool) -> dict[str,
     return meta
 
 
-def _text(part: Part) -> str:
-    assert isinstance(part, TextPart)
-    return part.text
-
-
-def _medium(part: Part) -> dict[str, bytes]:
-    assert isinstance(part, MediaPart)
+def _medium(part: MediaPart) -> list[bytes]:
     data = part.data
     if data is None:
         raise ContentError('toolwire: invalid source: source kind is "uri", not "bytes"')
     check_mime(part.mime_type)
-    return {"data": b'"' + base64.b64encode(data) + b'"', "mimeType": _core.quote(part.mime_type or "")}
+    return [b',"data":"', base64.b64encode(data), b'","mimeType":', _core.quote(part.mime_type or "")]
 
 
-def _link(part: Part, envelope: Mapping[str, bytes]) -> dict[str, bytes]:
-    assert isinstance(part, MediaPart)
-    if part.uri is None or part.data is not None:
+def _link(part: MediaPart, envelope: Mapping[str, bytes]) -> dict[str, bytes]:
+    if part.uri is None or part.bytes_size is not None:
         raise ContentError('toolwire: invalid source: source kind is "bytes", not "uri"')
     check_uri(part.uri)
     fields = {"uri": _core.quote(part.uri), "name": _core.quote(part.name or "")}
@@ -138,38 +137,54 @@ def _link(part: Part, envelope: Mapping[str, bytes]) -> dict[str, bytes]:
     return fields
 
 
-def _resource(part: Part, envelope: Mapping[str, bytes]) -> bytes:
+def _resource(part: Part, envelope: Mapping[str, bytes]) -> list[bytes]:
     kept = _kept_resource(envelope)
+    uri = part.uri or OUTPUT_URI
     if isinstance(part, TextPart):
-        fields = {name: kept[name] for name in ("uri", "mimeType") if name in kept}
-        fields["text"] = _core.quote(part.text)
+        declared = kept.get("mimeType") if envelope or not part.mime_type else _core.quote(part.mime_type)
+        body = [b',"text":', _core.quote(part.text)]
     else:
         if "mimeType" in kept and json.loads(kept["mimeType"]):
             raise ContentError("mcp: resource metadata duplicates a Core media field")
         data = part.data
         if data is None:
             raise ContentError("mcp: resource metadata duplicates a Core media field")
-        uri = OUTPUT_URI + percent(part.name or "", safe="-_.~$&+=:@")
-        fields = {"uri": kept.get("uri", _core.quote(uri))}
-        if part.mime_type:
-            fields["mimeType"] = _core.quote(part.mime_type)
-        fields["blob"] = b'"' + base64.b64encode(data) + b'"'
+        if part.uri is None:
+            uri += percent(part.name or "", safe="-_.~$&+=:@")
+        declared = _core.quote(part.mime_type) if part.mime_type else None
+        body = [b',"blob":"', base64.b64encode(data), b'"']
+    chunks = [b',"resource":{"uri":', kept.get("uri", _core.quote(uri))]
+    if declared is not None:
+        chunks += b',"mimeType":', declared
+    chunks += body
     if "_meta" in kept:
-        fields["_meta"] = kept["_meta"]
-    return _object(fields)
+        chunks += b',"_meta":', kept["_meta"]
+    chunks.append(b"}")
+    return chunks
 
 
 def _kept_resource(envelope: Mapping[str, bytes]) -> dict[str, bytes]:
     if "resource" not in envelope:
         return {}
-    try:
-        kept: dict[str, bytes] = dict(_core.members(envelope["resource"]))
-    except ValueError as error:
-        raise ContentError(f"mcp: decode content metadata: {error.args[0]}") from None
+    kept = _decoded(envelope["resource"])
     unknown = kept.keys() - _RESOURCE_MEMBERS
     if unknown:
         raise ContentError(f"mcp: decode content metadata: unknown member {min(unknown)!r}")
     return kept
+
+
+def _decoded(raw: bytes) -> dict[str, bytes]:
+    try:
+        found: dict[str, bytes] = dict(_core.members(raw))
+    except ValueError as error:
+        raise ContentError(f"mcp: decode content metadata: {error.args[0]}") from None
+    if raw.lstrip()[:1] != b"{":
+        raise ContentError("mcp: decode content metadata: it is no object")
+    return found
+
+
+def _members(fields: Mapping[str, bytes]) -> list[bytes]:
+    return [chunk for name, value in fields.items() for chunk in (b",", _core.quote(name), b":", value)]
 
 
 def _object(members: Mapping[str, bytes]) -> bytes:

@@ -10,7 +10,16 @@ from toolwire import _core
 from toolwire.contract.parts import Citation, MediaPart, Part, TextPart
 from toolwire.errors import ContentError, MediaReferenceError, quoted
 
-__all__ = ["check_mime", "check_part", "check_uri", "citation_of", "citations_json", "is_absolute", "main_type"]
+__all__ = [
+    "check_kind",
+    "check_mime",
+    "check_part",
+    "check_uri",
+    "citation_of",
+    "citations_json",
+    "is_absolute",
+    "main_type",
+]
 
 _TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 _MIME = re.compile(rf'{_TOKEN}/{_TOKEN}(\s*;\s*{_TOKEN}=({_TOKEN}|"(?:[^"\\]|\\.)*"))*\s*')
@@ -42,22 +51,27 @@ def check_uri(uri: str) -> None:
         raise ContentError(f"toolwire: invalid source: {quoted(uri)} is not an absolute URI")
 
 
+def check_kind(part: object) -> None:
+    """Raises ContentError for what is neither text nor media."""
+    if not isinstance(part, TextPart | MediaPart):
+        raise ContentError(f"toolwire: invalid tool output: unsupported content kind {quoted(type(part).__name__)}")
+
+
 def check_part(part: Part) -> None:
     """Raises ContentError for a part that is none."""
     if isinstance(part, TextPart):
         if not part.text:
-            raise ContentError("toolwire: invalid part: kind \"text\" requires non-empty text")
+            raise ContentError('toolwire: invalid part: kind "text" requires non-empty text')
         for citation in part.citations:
             _check_citation(citation)
         return
-    if not isinstance(part, MediaPart):
-        raise ContentError(f"toolwire: invalid tool output: unsupported content kind {quoted(type(part).__name__)}")
+    check_kind(part)
     if part.reference is not None:
         raise MediaReferenceError
-    data = part.data
-    if (data is None) == (part.uri is None or part.block == "resource"):
+    size = part.bytes_size
+    if (size is None) == (part.uri is None or part.block == "resource"):
         raise ContentError("toolwire: invalid source: exactly one of bytes, URI and reference is needed")
-    if data is not None and not data:
+    if size == 0:
         raise ContentError('toolwire: invalid source: kind "bytes" requires non-empty bytes and no URI or reference')
     if part.mime_type:
         check_mime(part.mime_type)
@@ -77,6 +91,8 @@ def citation_of(raw: bytes) -> Citation:
         if not value.keys() <= {"source", "title", "quote"} or not source.keys() <= {"kind", "value"}:
             raise ValueError("unknown member")
         citation = Citation(source["kind"], source["value"], value.get("title", ""), value.get("quote", ""))
+        if not all(isinstance(text, str) for text in (citation.kind, citation.value, citation.title, citation.quote)):
+            raise ValueError("a member is no string")
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ContentError(f"mcp: decode Core content metadata: citation: {error}") from None
     return citation

@@ -11,6 +11,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
+from toolwire.contract.progress import listener
+
 __all__ = ["CallContext", "Request", "calling", "current_call", "current_request", "report_progress", "serving"]
 
 
@@ -99,6 +101,10 @@ def current_request() -> Request | None:
 
 async def report_progress(progress: float, total: float | None = None, message: str | None = None) -> None:
     """Tells the caller of the running tool how far it is. Where nobody asked it does nothing (many-sources 2.9)."""
+    heard = listener.get()
+    if heard is not None:
+        heard[1](progress, total, message)
+        return
     request = serving.get()
     if request is not None:
         await request.report_progress(progress, total, message)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from toolwire import _core
-from toolwire.contract.invocation import Invocation
+from toolwire.contract.invocation import Invocation, mismatch
 from toolwire.errors import ToolwireError
 
 __all__ = ["Continuation", "ContinuationBindingError", "InputAnswerError", "InputRequest", "sealed", "unsealed"]
@@ -34,7 +34,7 @@ class InputAnswerError(ToolwireError):
     """An answer that the request's schema does not admit; the request can still be answered."""
 
 
-class InputRequest(Exception):  # noqa: N818 - control flow: the call waits for an answer, it has not failed
+class InputRequest(Exception):
     """The tool asks something. `prompt` and `response_schema` are JSON bytes for whoever answers, `state` is opaque."""
 
     def __init__(self, prompt: bytes, response_schema: bytes, state: bytes, invocation: Invocation) -> None:
@@ -49,10 +49,10 @@ class InputRequest(Exception):  # noqa: N818 - control flow: the call waits for 
 
     def answer(self, response: bytes | str) -> Continuation:
         """The call's way on, with an answer that the schema admits. Raises InputAnswerError; then it may be tried again."""
-        raw = response.encode() if isinstance(response, str) else response
+        raw = response.encode("utf-8", "surrogatepass") if isinstance(response, str) else response
         if len(raw) > MAX_BYTES:
             raise InputAnswerError(f"the answer of {len(raw)} bytes is over 1 MiB")
-        detail = _core.Validator(self.response_schema).check(raw)
+        detail = mismatch(_core.Validator(self.response_schema), raw)
         if detail is not None:
             raise InputAnswerError(f"the answer does not match what was asked: {detail}")
         return Continuation(self.invocation.call_id, self.invocation.name, self.invocation.arguments, self.state, raw)

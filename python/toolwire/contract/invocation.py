@@ -6,6 +6,7 @@ the binding of that contract will run.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,8 +14,19 @@ from typing import Any
 from toolwire import _core
 from toolwire.errors import ToolwireError, quoted
 
-__all__ = ["Contract", "InputRejected", "InputValidationDefect", "InvalidInvocation", "InvalidTool", "Invocation", "checked_definition"]
+__all__ = [
+    "Contract",
+    "InputRejected",
+    "InputValidationDefect",
+    "InvalidInvocation",
+    "InvalidTool",
+    "Invocation",
+    "checked_definition",
+]
 
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_HALF = re.compile("[\ud800-\udfff]")
+_NO_JSON = "toolwire: value must be one valid RFC 7493 JSON document"
 MAX_NAME = 1024
 """Bytes of a definition's name: public names are two escaped path segments, so a provider's 64 would be too few."""
 
@@ -45,22 +57,34 @@ class Invocation:
     contract: Contract = field(repr=False)
 
 
+def mismatch(validator: _core.Validator, instance: bytes) -> str | None:
+    """Why a value does not match, or is no JSON that anybody could match; `None` when it does."""
+    try:
+        detail = validator.check(instance)
+    except ValueError as error:
+        return f"{_NO_JSON}: {error.args[0]}"
+    return None if detail is None else f"toolwire: validate value: {detail}"
+
+
 def checked_definition(name: str, schema: bytes | None) -> None:
     """Raises ToolwireError for what can be no definition of a tool (many-sources 1.6, 2.1)."""
     base = "toolwire: invalid tool definition: "
     if not name:
         raise ToolwireError(base + "name must not be empty")
-    encoded = name.encode("utf-8", "surrogatepass")
-    if len(encoded) > MAX_NAME or any(ord(letter) < 0x20 or ord(letter) == 0x7F for letter in name):
+    if len(name.encode("utf-8", "surrogatepass")) > MAX_NAME or _CONTROL.search(name):
         raise ToolwireError(base + f"name must have no control characters and at most {MAX_NAME} bytes")
-    if b"\xed" in encoded and any(0xD800 <= ord(letter) <= 0xDFFF for letter in name):
+    if _HALF.search(name):
         raise ToolwireError(base + "name must be valid Unicode")
     if schema is None or not schema.strip():
         raise ToolwireError(base + "missing input schema")
     try:
         _core.parse_schema(schema)
     except _core.JsonError as error:
-        word = "input schema type must be \"object\"" if "top-level type" in error.args[0] else "input schema must be a JSON object"
+        word = (
+            'input schema type must be "object"'
+            if "top-level type" in error.args[0]
+            else "input schema must be a JSON object"
+        )
         raise ToolwireError(base + word) from None
 
 
@@ -87,7 +111,9 @@ class Contract:
             try:
                 self._compiled = _core.Validator(self.input_schema)
             except ValueError as error:
-                raise InvalidTool(f"toolwire: invalid tool: input schema: tool {quoted(self.name)}: {error.args[0]}") from None
+                raise InvalidTool(
+                    f"toolwire: invalid tool: input schema: tool {quoted(self.name)}: {error.args[0]}"
+                ) from None
         return self._compiled
 
     def prepare(self, args: Any, *, call_id: str, name: str | None = None) -> Invocation:
@@ -101,23 +127,25 @@ class Contract:
             raise InvalidInvocation(base + f"call name {quoted(name)} does not match bound tool {quoted(self.name)}")
         raw = args.encode("utf-8", "surrogatepass") if isinstance(args, str) else bytes(args)
         try:
-            _core.check_arguments(raw)
+            checked = _core.check_arguments(raw)
         except _core.JsonError as error:
-            raise InvalidInvocation(f"{base}arguments: {error.args[0]}") from None
-        exact = raw if raw.strip() else b"{}"
-        detail = self.compile().check(exact)
+            what = "toolwire: validate value" if error.args[1] == "not_an_object" else _NO_JSON
+            raise InvalidInvocation(f"{base}arguments: {what}: {error.args[0]}") from None
+        # What a model pads is kept, for policies and for what is written; blank and null are `{}`.
+        exact = raw if checked != b"{}" else checked
+        detail = mismatch(self.compile(), exact)
         if detail is not None:
             raise InvalidInvocation(f"{base}arguments: {detail}")
         if self._validator is not None:
-            self._run_validator(exact)
+            _run(self._validator, exact)
         return Invocation(call_id, self.name, exact, self)
 
-    def _run_validator(self, arguments: bytes) -> None:
-        assert self._validator is not None
-        try:
-            self._validator(arguments)
-        except (InputRejected, ValueError) as error:
-            raise InvalidInvocation(f"toolwire: invalid invocation: arguments: {error}") from None
-        except Exception as error:
-            text = f"toolwire: invalid invocation: toolwire: input validation panicked: {error}"
-            raise InputValidationDefect(text) from error
+
+def _run(validator: Callable[[bytes], object], arguments: bytes) -> None:
+    try:
+        validator(arguments)
+    except (InputRejected, ValueError) as error:
+        raise InvalidInvocation(f"toolwire: invalid invocation: arguments: {error}") from None
+    except Exception as error:
+        text = f"toolwire: invalid invocation: toolwire: input validation panicked: {error}"
+        raise InputValidationDefect(text) from error

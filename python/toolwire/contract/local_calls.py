@@ -21,7 +21,7 @@ from toolwire.contract.output import ToolOutput
 from toolwire.contract.parts import MediaPart, TextPart
 from toolwire.contract.signature import Signature, innermost
 from toolwire.contract.tool_object import Tool, refused_input
-from toolwire.errors import ToolError, ToolFailure, quoted
+from toolwire.errors import ToolError, UnexpectedFailure, quoted
 
 __all__ = ["FunctionCaller", "RawCaller", "text_of"]
 
@@ -40,7 +40,7 @@ async def run_handler(function: Callable[..., Any], is_async: bool, /, *args: An
     except ToolError:
         raise
     except Exception as error:  # noqa: BLE001 - a handler may raise anything, and to a model it is one failed call
-        raise ToolFailure(text_of(error), cause=error) from None
+        raise UnexpectedFailure(text_of(error), cause=error) from None
 
 
 def _boxed(call: Callable[[], Any]) -> tuple[Any]:
@@ -119,7 +119,7 @@ class FunctionCaller:
         try:
             named = decode(self.signature, arguments)
         except Exception as error:  # noqa: BLE001 - a validator of the user's may raise what pydantic does not expect
-            raise ToolFailure(text_of(error), cause=error) from None
+            raise UnexpectedFailure(text_of(error), cause=error) from None
         if isinstance(named, str):
             raise refused_input(tool.name, named)
         return named
@@ -179,7 +179,7 @@ def output_of(name: str, value: Any, as_json: bool) -> ToolOutput:
     try:
         text = encode(name, value)
     except EncodeError as error:
-        raise ToolFailure(str(error), cause=error) from None
+        raise UnexpectedFailure(str(error), cause=error) from None
     return ToolOutput(text.decode(), structured=text if as_json else None)
 
 
@@ -189,5 +189,5 @@ def _encodable(name: str, text: str) -> str:
             text.encode()
         except UnicodeEncodeError:
             problem = "half of a surrogate pair in the text"
-            raise ToolFailure(f"marshal output of tool {quoted(name)}: {problem}") from None
+            raise UnexpectedFailure(f"marshal output of tool {quoted(name)}: {problem}") from None
     return text

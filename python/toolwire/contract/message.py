@@ -12,8 +12,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from toolwire import _core
+from toolwire.contract.content_in import part_of
+from toolwire.contract.content_out import block_of
 from toolwire.contract.output import ToolOutput
-from toolwire.contract.parts import Part, TextPart
+from toolwire.contract.parts import MediaPart, Part, TextPart
 from toolwire.contract.remote_output import RemoteOutput
 
 __all__ = [
@@ -77,7 +79,8 @@ class ToolResultPart:
         return (TextPart(self.content),) if self.content else ()
 
 
-MessagePart = SaidPart | ReasoningPart | ToolCallPart | ToolResultPart
+MessagePart = SaidPart | ReasoningPart | ToolCallPart | ToolResultPart | TextPart | MediaPart
+"""Prompts of a server are made of TextParts and MediaParts, with all that the content codec keeps of them."""
 _KINDS: dict[str, type[Any]] = {
     "text": SaidPart,
     "reasoning": ReasoningPart,
@@ -101,7 +104,7 @@ class Message:
     @property
     def text(self) -> str:
         """The text parts run together."""
-        return "".join(part.text for part in self.parts if isinstance(part, SaidPart))
+        return "".join(part.text for part in self.parts if isinstance(part, SaidPart | TextPart))
 
     @property
     def calls(self) -> tuple[ToolCallPart, ...]:
@@ -143,6 +146,8 @@ def _dumped(message: Message) -> dict[str, Any]:
 
 
 def _dumped_part(part: MessagePart) -> dict[str, Any]:
+    if isinstance(part, TextPart | MediaPart):
+        return {"type": "content", "block": block_of(part).decode("utf-8", "surrogateescape")}
     fields: dict[str, Any] = {name: getattr(part, name) for name in type(part).__dataclass_fields__}
     if isinstance(part, ToolCallPart):
         fields["args"] = part.args.decode("utf-8", "surrogateescape")
@@ -183,6 +188,10 @@ _EMPTY = {
 
 
 def _part(fields: dict[str, Any]) -> MessagePart:
+    if fields["type"] == "content":
+        block = fields["block"].encode("utf-8", "surrogateescape")
+        found = part_of(_core.read_result(b'{"content":[' + block + b"]}").blocks()[0])
+        return TextPart("") if found is None else found
     kind = _KINDS[fields["type"]]
     values = {**_EMPTY[kind], **{name: value for name, value in fields.items() if name != "type"}}
     if kind is ToolCallPart:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 __all__ = ["Citation", "MediaPart", "Part", "TextPart"]
 
+
 @dataclass(frozen=True, slots=True)
 class Citation:
     """Where a text comes from: `kind` is `uri` (absolute) or `reference` (opaque), with a title and maybe a quote."""
@@ -64,6 +65,14 @@ class MediaPart:
     def data(self) -> bytes | None:
         """The decoded bytes; `None` for a link."""
         return self._data() if callable(self._data) else self._data
+
+    @property
+    def bytes_size(self) -> int | None:
+        """The number of bytes, without decoding them where it is known; `None` where there are none."""
+        if self._data is None or self.size is not None:
+            return None if self._data is None else self.size
+        data = self.data
+        return None if data is None else len(data)
 
     def __eq__(self, other: object) -> bool:
         # What a block decodes to is told by `raw`, without decoding; bytes of one's own are compared.

@@ -11,12 +11,14 @@ from typing import Any, Protocol
 
 import anyio
 
-from toolwire.contract.authorization import authorize
 from toolwire.contract.binding import Binding
-from toolwire.contract.input_round import Continuation, ContinuationBindingError
-from toolwire.contract.invocation import Contract, Invocation
+from toolwire.contract.effect import Effect
+from toolwire.contract.guarded import Guarded, run_admitted
+from toolwire.contract.input_round import Continuation
+from toolwire.contract.invocation import Contract, InvalidInvocation, Invocation
 from toolwire.contract.output import ToolOutput
 from toolwire.contract.policies import Policy, Settings
+from toolwire.contract.progress import OnProgress, heard_by
 from toolwire.contract.schema import EMPTY, Schema
 from toolwire.errors import InvalidToolInput, ToolFailure, quoted
 
@@ -60,13 +62,15 @@ class Tool:
     Both raise ToolFailure (definite) or RemoteCallError (unknown outcome); `str(error)` is the model's text.
     """
 
-    __slots__ = ("_binding", "_caller", "_definition", "_name", "_settings")
+    __slots__ = ("_binding", "_caller", "_carrier", "_definition", "_name", "_settings")
 
     def __init__(self, name: str, definition: Definition, settings: Settings, caller: Caller) -> None:
         self._name = name
         self._definition = definition
         self._settings = settings
-        self._caller = caller
+        self._carrier = caller
+        guarded = settings.authorizer is not None or settings.validator is not None
+        self._caller: Caller = Guarded(caller) if guarded else caller
         self._binding: Binding | None = None
 
     @staticmethod
@@ -86,8 +90,13 @@ class Tool:
 
         return raw_tool(name, description, schema, function, *policies, output_schema=output_schema)
 
-    async def call(self, args: Arguments | Invocation = None) -> ToolOutput:
-        """Runs the tool; the whole output. It takes an invocation that `prepare` made, too."""
+    async def call(self, args: Arguments | Invocation = None, *, on_progress: OnProgress | None = None) -> ToolOutput:
+        """Runs the tool; the whole output. It takes an invocation that `prepare` made, too.
+
+        `on_progress(progress, total, message)` hears how far the call is; it may be a coroutine function.
+        """
+        if on_progress is not None:
+            return await heard_by(self, on_progress, lambda: self.call(args))
         if type(args) is bytes or type(args) is str:
             return await self._caller.call(self, args)
         if isinstance(args, Invocation):
@@ -110,7 +119,11 @@ class Tool:
 
     def prepare(self, args: Arguments = None, *, call_id: str) -> Invocation:
         """A validated invocation of a model's call. Raises InvalidInvocation; never runs the tool."""
-        raw = args if isinstance(args, bytes | str) else encoded(self._name, args)
+        try:
+            raw = args if isinstance(args, bytes | str) else encoded(self._name, args)
+        except ToolFailure as failure:
+            detail = str(failure).partition(": tool ")[2].partition(": ")[2]
+            raise InvalidInvocation(f"toolwire: invalid invocation: arguments: {detail}") from None
         return self.binding.contract.prepare(raw, call_id=call_id)
 
     async def resume(self, continuation: Continuation) -> ToolOutput:
@@ -118,16 +131,7 @@ class Tool:
         return await self.binding.call(continuation)
 
     async def _run_admitted(self, admitted: Invocation | Continuation) -> ToolOutput:
-        authorizer = self._settings.authorizer
-        if authorizer is not None:
-            await authorize(authorizer, self._name, admitted)
-        run: Any = getattr(self._caller, "run_admitted", None)
-        if run is not None:
-            output: ToolOutput = await run(self, admitted)
-            return output
-        if isinstance(admitted, Continuation):
-            raise ContinuationBindingError(self._name)
-        return await self._caller.call(self, admitted.arguments)
+        return await run_admitted(self._carrier, self, admitted)
 
     def invoke_sync(self, args: Arguments = None) -> str:
         """`invoke` for a script and for a worker thread.
@@ -211,6 +215,29 @@ class Tool:
     def caller(self) -> Caller:
         """Who carries the tool's calls."""
         return self._caller
+
+    @property
+    def carrier(self) -> Caller:
+        """Who carries them behind the tool's guard, if it has one."""
+        return self._carrier
+
+    @property
+    def effect(self) -> Effect:
+        """What may be done again, as the host said at discovery; UNKNOWN for any other tool."""
+        found: Effect = getattr(self._carrier, "effect", Effect.UNKNOWN)
+        return found
+
+    @property
+    def mcp_identity(self) -> tuple[str, str] | None:
+        """The raw source and remote name of a discovered tool: what policies decide on. The name is only a label."""
+        found: tuple[str, str] | None = getattr(self._carrier, "mcp_identity", None)
+        return found
+
+    @property
+    def concurrency_policy(self) -> Callable[[Invocation], tuple[str, bool]] | None:
+        """A discovered tool's word on what may run beside an invocation, key and permission; `None` says nothing."""
+        found: Callable[[Invocation], tuple[str, bool]] | None = getattr(self._carrier, "concurrency_policy", None)
+        return found
 
     @property
     def settings(self) -> Settings:
