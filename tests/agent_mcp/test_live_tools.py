@@ -1,8 +1,10 @@
 """A tool list that changes: faults F8 and F10, on raw servers of both eras, and on served ones."""
 
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -289,6 +291,22 @@ async def test_an_sdk_server_of_2026_is_followed_by_its_own_subscription() -> No
         await toolwire._sdk.subscriptions_of(server).publish(ToolsListChanged())
         assert (await watched.next()).added == ("two",)
         assert await source.current["two"].invoke() == "2"
+
+
+@spread
+async def test_a_process_of_the_sdk_alone_is_followed(era: str) -> None:
+    argv = [sys.executable, str(Path(__file__).with_name("sdk_server.py"))]
+    watched = Watched()
+    with anyio.fail_after(PATIENCE):
+        async with (
+            toolwire.connect(argv, mode=ERAS[era]) as connection,
+            live_tools(connection, on_change=watched) as source,
+        ):
+            assert connection.session.protocol_version == era
+            for name in ("grown_1", "grown_2"):
+                assert await source.current["grow"].invoke() == name
+                assert (await watched.next()).added == (name,)
+                assert await source.current[name].invoke() == name
 
 
 async def test_a_subscription_that_the_server_ends_is_opened_again_and_what_was_missed_is_listed(
