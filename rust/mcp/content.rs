@@ -204,16 +204,22 @@ pub fn decoded_size(data: &[u8]) -> Option<usize> {
 /// Decodes a base64 text that `decoded_size` has accepted.
 #[must_use]
 pub fn decode_base64(data: &[u8]) -> Vec<u8> {
+    let mut out = vec![0; decoded_size(data).unwrap_or_default()];
+    decode_into(data, &mut out);
+    out
+}
+
+/// The same, into the `decoded_size` bytes that somebody else has made room for.
+pub fn decode_into(data: &[u8], out: &mut [u8]) {
     let data = digits(data);
-    let mut out = Vec::with_capacity(data.len() / 4 * 3 + 2);
-    for group in data.split(|byte| *byte == b'=').next().unwrap_or_default().chunks(4) {
+    let digits = data.split(|byte| *byte == b'=').next().unwrap_or_default();
+    for (group, room) in digits.chunks(4).zip(out.chunks_mut(3)) {
         let bits = group
             .iter()
             .fold(0_u32, |bits, byte| bits << 6 | u32::from(sextet(*byte)));
         let bytes = (bits << (6 * (4 - group.len()))).to_be_bytes();
-        out.extend_from_slice(&bytes[1..group.len()]);
+        room.copy_from_slice(&bytes[1..=room.len()]);
     }
-    out
 }
 
 const fn sextet(byte: u8) -> u8 {

@@ -4,9 +4,10 @@ use std::borrow::Cow;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyDict};
 
 use crate::json::text::decode;
+use crate::json::walk::Members;
 use crate::mcp::content::{self, Kind, Resource};
 use crate::mcp::result::{self, Render};
 
@@ -91,6 +92,18 @@ impl CallResult {
     }
 }
 
+/// Where the last member of that name has its value.
+fn member(object: &[u8], wanted: &str) -> Option<usize> {
+    let mut found = None;
+    let mut members = Members::new(object, 0);
+    while let Some((name, value)) = members.next() {
+        if decode(name) == wanted {
+            found = Some(value);
+        }
+    }
+    found
+}
+
 /// One content block.
 #[pyclass(frozen, module = "toolwire._core")]
 pub struct Block {
@@ -159,14 +172,37 @@ impl Block {
 
     /// The decoded bytes of an image, an audio or a blob.
     #[getter]
-    fn data<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
+    fn data<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
         match content::read(&self.text) {
-            Kind::Media { data, .. }
+            Kind::Media { data, size, .. }
             | Kind::Resource(Resource {
-                blob: Some((data, _)), ..
-            }) => Some(PyBytes::new(py, &content::decode_base64(data))),
-            _ => None,
+                blob: Some((data, size)),
+                ..
+            }) => PyBytes::new_with(py, size, |room| {
+                content::decode_into(data, room);
+                Ok(())
+            })
+            .map(Some),
+            _ => Ok(None),
         }
+    }
+
+    /// The members of the block, or of its member `inside`, each with its own bytes; no object has none.
+    /// Of `glimpsed` there are the first two bytes alone: nobody copies an image to look at what stands beside it.
+    #[pyo3(signature = (glimpsed, inside = None))]
+    fn members<'py>(&self, py: Python<'py>, glimpsed: &str, inside: Option<&str>) -> PyResult<Bound<'py, PyDict>> {
+        let out = PyDict::new(py);
+        let Some(start) = inside.map_or(Some(0), |name| member(&self.text, name)) else {
+            return Ok(out);
+        };
+        let mut members = Members::new(&self.text, start);
+        while let Some((name, value)) = members.next() {
+            let name = decode(name);
+            let value = &self.text[value..members.extent().end];
+            let kept = if name == glimpsed { &value[..2.min(value.len())] } else { value };
+            out.set_item(name, PyBytes::new(py, kept))?;
+        }
+        Ok(out)
     }
 
     /// How many bytes `data` has, without decoding it.

@@ -12,7 +12,7 @@ from typing import Any
 
 from toolwire import _core
 from toolwire.contract.content_values import check_mime, check_uri, citation_of
-from toolwire.contract.parts import MediaPart, Part, TextPart
+from toolwire.contract.parts import MediaPart, Part, TextPart, media_of
 from toolwire.errors import ContentError, EmptyEmbeddedResourceError
 
 __all__ = ["CONTENT", "CORE", "CORE_BEFORE", "part_of"]
@@ -31,10 +31,9 @@ _CORE_MEMBERS = {"metadata", "citations", "name", "media_id", "media_metadata"}
 
 def part_of(block: _core.Block) -> Part | None:
     """A block as a part; `None` for an empty text that says nothing. Raises ContentError."""
-    raw = block.raw
-    if raw == b"null":
-        raise ContentError("mcp: content is nil")
-    members = _members(raw, "mcp: content is no object")
+    if block.kind == "broken" and (raw := block.raw)[:1] != b"{":
+        raise ContentError("mcp: content is nil" if raw == b"null" else "mcp: content is no object")
+    members = block.members("resource" if block.kind == "resource" else "data")
     kind = _string(members, "type") or ""
     meta = _meta(members)
     if kind == "text" and _string(members, "text") == "":
@@ -55,18 +54,21 @@ def part_of(block: _core.Block) -> Part | None:
 
 
 def _split(kind: str, members: Mapping[str, bytes], block: _core.Block, envelope: dict[str, bytes]) -> Part:
-    raw = block.raw
     if kind == "text":
         text = _string(members, "text")
         if text is None:
             raise ContentError("mcp: text content has no text")
-        return TextPart(text, raw=raw)
+        return TextPart(text, raw=block.raw)
     if kind in ("image", "audio"):
         mime = _string(members, "mimeType")
         check_mime(mime)
-        if block.kind == "broken" or not _string_bytes(members, "data"):
-            raise ContentError(_no_bytes() if not _string_bytes(members, "data") else f"mcp: {kind} data is not base64")
-        return MediaPart(lambda: block.data, block=kind, mime_type=mime, size=block.size, raw=raw)
+        if not _has_bytes(members, "data"):
+            raise ContentError(
+                'toolwire: invalid source: kind "bytes" requires non-empty bytes and no URI or reference'
+            )
+        if block.kind == "broken":
+            raise ContentError(f"mcp: {kind} data is not base64")
+        return media_of(block, kind, mime_type=mime)
     if kind == "resource_link":
         uri = _string(members, "uri") or ""
         check_uri(uri)
@@ -76,9 +78,7 @@ def _split(kind: str, members: Mapping[str, bytes], block: _core.Block, envelope
         for name in _LINK_FIELDS:
             if _given(members, name):
                 envelope[name] = members[name]
-        return MediaPart(
-            None, block=kind, mime_type=mime or None, uri=uri, name=_string(members, "name") or "", raw=raw
-        )
+        return media_of(block, kind, mime_type=mime or None, uri=uri, name=_string(members, "name") or "")
     if kind == "resource":
         return _resource(members, block, envelope)
     raise ContentError(f"mcp: unsupported content {kind}")
@@ -87,11 +87,13 @@ def _split(kind: str, members: Mapping[str, bytes], block: _core.Block, envelope
 def _resource(members: Mapping[str, bytes], block: _core.Block, envelope: dict[str, bytes]) -> Part:
     if not _given(members, "resource"):
         raise ContentError("mcp: embedded resource is nil")
-    inner = _members(members["resource"], "mcp: embedded resource is no object")
+    if members["resource"][:1] != b"{":
+        raise ContentError("mcp: embedded resource is no object")
+    inner = block.members("blob", "resource")
     uri = _string(inner, "uri")
     if not uri:
         raise ContentError("mcp: embedded resource requires a URI")
-    text, has_blob = _string(inner, "text"), bool(_string_bytes(inner, "blob"))
+    text, has_blob = _string(inner, "text"), _has_bytes(inner, "blob")
     if text and has_blob:
         raise ContentError("mcp: embedded resource carries both text and blob")
     if not text and not has_blob:
@@ -109,13 +111,7 @@ def _resource(members: Mapping[str, bytes], block: _core.Block, envelope: dict[s
         check_mime(mime)
     if block.kind == "broken":
         raise ContentError("mcp: embedded resource blob is not base64")
-    return MediaPart(
-        lambda: block.data, block="resource", mime_type=mime or None, uri=uri, size=block.size, raw=block.raw
-    )
-
-
-def _no_bytes() -> str:
-    return 'toolwire: invalid source: kind "bytes" requires non-empty bytes and no URI or reference'
+    return media_of(block, "resource", mime_type=mime or None, uri=uri)
 
 
 def _core_of(meta: dict[str, bytes]) -> dict[str, bytes]:
@@ -203,9 +199,10 @@ def _given(members: Mapping[str, bytes], name: str) -> bool:
     return members.get(name, b"null") != b"null"
 
 
-def _string_bytes(members: Mapping[str, bytes], name: str) -> bytes:
+def _has_bytes(members: Mapping[str, bytes], name: str) -> bool:
+    """A string that is not empty, by its first two bytes."""
     value = members.get(name, b"")
-    return value[1:-1] if value[:1] == b'"' else b""
+    return value[:1] == b'"' and value[:2] != b'""'
 
 
 def _string(members: Mapping[str, bytes], name: str) -> str | None:

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any, Protocol
 
-__all__ = ["Citation", "MediaPart", "Part", "TextPart"]
+__all__ = ["Citation", "MediaPart", "Part", "TextPart", "media_of"]
+
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,7 @@ class MediaPart:
     id: str = field(default="", kw_only=True)
     metadata: Mapping[str, bytes] = field(default_factory=dict, kw_only=True, repr=False, hash=False)
     media_metadata: Mapping[str, bytes] = field(default_factory=dict, kw_only=True, repr=False, hash=False)
-    raw: bytes = field(default=b"", kw_only=True, repr=False)
+    _raw: Callable[[], bytes] | bytes = field(default=b"", kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
         if self.size is None and isinstance(self._data, bytes):
@@ -65,6 +67,11 @@ class MediaPart:
     def data(self) -> bytes | None:
         """The decoded bytes; `None` for a link."""
         return self._data() if callable(self._data) else self._data
+
+    @property
+    def raw(self) -> bytes:
+        """The block that it was read from, copied when it is asked for; empty for a part of one's own."""
+        return self._raw() if callable(self._raw) else self._raw
 
     @property
     def bytes_size(self) -> int | None:
@@ -78,15 +85,32 @@ class MediaPart:
         # What a block decodes to is told by `raw`, without decoding; bytes of one's own are compared.
         if not isinstance(other, MediaPart):
             return NotImplemented
-        mine, theirs = ({**vars(part), "_data": None} for part in (self, other))
-        return mine == theirs and (bool(self.raw) or self.data == other.data)
+        mine, theirs = ({**vars(part), "_data": None, "_raw": part.raw} for part in (self, other))
+        return mine == theirs and (bool(mine["_raw"]) or self.data == other.data)
 
     def __hash__(self) -> int:
         return hash((self.block, self.mime_type, self.uri, self.name, self.size, self.raw))
 
     def __getstate__(self) -> dict[str, object]:
         # A copy in another process has no block to decode from, so the bytes go with it.
-        return {**vars(self), "_data": self.data}
+        return {**vars(self), "_data": self.data, "_raw": self.raw}
 
 
 Part = TextPart | MediaPart
+
+
+class Block(Protocol):
+    """A block that is read when somebody looks."""
+
+    @property
+    def data(self) -> bytes | None: ...
+    @property
+    def raw(self) -> bytes: ...
+    @property
+    def size(self) -> int | None: ...
+
+
+def media_of(block: Block, kind: str, **facts: str | None) -> MediaPart:
+    """A part over a block: its bytes are decoded, and the block itself is copied, when somebody asks for them."""
+    fixed: dict[str, Any] = facts
+    return MediaPart(lambda: block.data, block=kind, size=block.size, _raw=lambda: block.raw, **fixed)

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from toolwire import _core
 from toolwire.contract.output import ToolOutput, cut
-from toolwire.contract.parts import MediaPart, Part, TextPart
+from toolwire.contract.parts import MediaPart, Part, TextPart, media_of
 
 __all__ = ["RemoteOutput"]
 
@@ -124,13 +124,5 @@ def _part(block: _core.Block) -> Part:
     if content is not None:
         return TextPart(content, block=kind, uri=block.uri, mime_type=block.mime_type, raw=block.raw)
     if kind in ("image", "audio", "resource_link") or block.size is not None:
-        return MediaPart(
-            lambda: block.data,
-            block=kind,
-            mime_type=block.mime_type,
-            uri=block.uri,
-            name=block.name,
-            size=block.size,
-            raw=block.raw,
-        )
+        return media_of(block, kind, mime_type=block.mime_type, uri=block.uri, name=block.name)
     return TextPart(block.line, block=kind, uri=block.uri, raw=block.raw)
