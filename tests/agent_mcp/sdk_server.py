@@ -6,7 +6,7 @@ server = MCPServer("grows")
 
 
 @server.tool(structured_output=False)
-async def grow(ctx: Context) -> str:  # type: ignore[type-arg]  # the SDK reads the annotation, which takes no arguments
+async def grow(ctx: Context) -> str:
     """Add one more."""
     name = f"grown_{len(await server.list_tools())}"
     server.add_tool(lambda: name, name=name, structured_output=False)

@@ -16,8 +16,8 @@ every_way = pytest.mark.parametrize(
 PROMPT = b'{"prompt":"go"}'
 
 
-async def observe(context: ServerRequestContext[Any, Any], call_next: Any) -> Any:
-    return await call_next(context)
+async def observe(ctx: ServerRequestContext[Any, Any], call_next: Any) -> Any:
+    return await call_next(ctx)
 
 
 def server_of(way: Way, *tools: Tool, script: Script) -> Any:

@@ -139,7 +139,7 @@ async def lanes(
     answers: Mapping[str, Any],
     *,
     era: str = ERAS[0],
-    within: float = 5,
+    within: float = 20,
     peer: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> AsyncIterator[Lanes]:

@@ -321,9 +321,20 @@ async def test_a_connection_may_be_closed_by_one_of_its_own_callbacks() -> None:
 async def test_asyncios_own_timeouts_end_a_body_and_leave_no_server() -> None:
     with RawServer({"tools/call": silence()}) as server, anyio.fail_after(10):
         async with nothing_left(server):
-            with pytest.raises(TimeoutError):
-                async with asyncio.timeout(0.3), toolwire.connect(server.argv) as connection:
+            limit = asyncio.timeout(None)
+
+            async def expire() -> None:
+                await server.arrived("tools/call")
+                limit.reschedule(0)
+
+            async def body() -> None:
+                async with limit, toolwire.connect(server.argv) as connection:
                     await Lanes(connection, server).called()
+
+            expiring = asyncio.create_task(expire())
+            with pytest.raises(TimeoutError):
+                await body()
+            await expiring
         assert len(server.requests("notifications/cancelled")) == 1
 
 

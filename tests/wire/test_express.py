@@ -49,6 +49,7 @@ class Clock:
     tasks: anyio.abc.TaskGroup
     time: float = 1000.0
     timers: list[Timer] = field(default_factory=list)
+    turns_are_cheap: bool = False
 
     def now(self) -> float:
         return self.time

@@ -114,16 +114,16 @@ async def test_a_child_that_serves_on_after_its_launcher_is_believed_as_long_as_
     async def hear(_: object) -> None:
         heard.set()
 
-    # Several times the silence passes before the notification, with nobody waiting: idle is not dead.
+    # Twice the silence passes before the notification, with nobody waiting: idle is not dead.
     answer = then(
-        good(BODIES["tools/call"]), later(0.05, b'{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\n')
+        good(BODIES["tools/call"]), later(1, b'{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\n')
     )
     with RawServer({"tools/call": answer}) as server, anyio.fail_after(20):
         launcher = ["sh", "-c", 'exec 3<&0; "$@" <&3 & exit 0', "launcher", *server.argv]
         async with nothing_left(server), toolwire.connect(launcher, message_handler=hear) as connection:
             all_four = Lanes(connection, server)
             await until(lambda: all_four.wire.exit_code is not None)
-            monkeypatch.setattr(stdio, "SILENT_AFTER_EXIT", 0.01)
+            monkeypatch.setattr(stdio, "SILENT_AFTER_EXIT", 0.4)
             assert await all_four.called() == "ok"
             await heard.wait()
             assert all_four.wire.end_reason is None

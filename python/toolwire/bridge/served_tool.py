@@ -16,7 +16,7 @@ from toolwire.bridge.turns import Turns
 from toolwire.contract.blocks import block_json
 from toolwire.contract.current import Request, serving
 from toolwire.contract.halves import without_halves
-from toolwire.contract.local_calls import text_of
+from toolwire.contract.local_calls import FunctionCaller, output_of, text_of
 from toolwire.contract.output import ToolOutput
 from toolwire.contract.remote_output import RemoteOutput
 from toolwire.contract.tool_object import Tool
@@ -81,6 +81,11 @@ class ServedTool:
         self.needs_sdk_context = bool(getattr(tool.caller, "needs_sdk_context", False))
         self._promises = tool.definition.output_schema is not None
         self._turns = Turns() if tool.settings.sequential_by_policy else None
+        self._direct: FunctionCaller | None = None
+        """Of an async function: awaited here, without the layers that a thread or a turn would need."""
+        if isinstance(tool.caller, FunctionCaller) and tool.caller.is_async and self._turns is None:
+            self._direct, self._function = tool.caller, tool.caller.function
+            self._gives_text = not tool.caller.returns_json and not self._promises
 
     def members(self) -> Mapping[str, bytes]:
         """The listing entry's members, each with its exact bytes: what the tool's owner wrote, under its name here."""
@@ -107,7 +112,15 @@ class ServedTool:
 
     async def _outcome(self, arguments: bytes, stamp: bytes | None, text: TextForm, content: ContentForm) -> bytes:
         try:
-            if self._turns is None:
+            if self._direct is not None:
+                value = await self._function(**self._direct.named(self.tool, arguments))
+                if self._gives_text and type(value) is str:
+                    try:
+                        return text(value, None, False, stamp)
+                    except UnicodeEncodeError:
+                        pass  # said below, in the words of every other output
+                output = output_of(self.name, value, self._direct.returns_json)
+            elif self._turns is None:
                 output = await self._caller.call(self.tool, arguments)
             else:
                 async with self._turns:

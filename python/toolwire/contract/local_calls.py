@@ -23,7 +23,7 @@ from toolwire.contract.signature import Signature, innermost
 from toolwire.contract.tool_object import Tool, refused_input
 from toolwire.errors import ToolError, UnexpectedFailure, quoted
 
-__all__ = ["FunctionCaller", "RawCaller", "text_of"]
+__all__ = ["FunctionCaller", "RawCaller", "output_of", "text_of"]
 
 
 async def run_handler(function: Callable[..., Any], is_async: bool, /, *args: Any, **named: Any) -> Any:
@@ -85,6 +85,16 @@ class FunctionCaller:
         return self._function
 
     @property
+    def is_async(self) -> bool:
+        """A call of the function gives a coroutine."""
+        return self._is_async
+
+    @property
+    def returns_json(self) -> bool:
+        """A value is given as JSON, a text too."""
+        return self._json
+
+    @property
     def needs_sdk_context(self) -> bool:
         """The function has a parameter for the SDK's own request context."""
         return self.signature.context_parameter is not None
@@ -99,15 +109,7 @@ class FunctionCaller:
 
     async def call(self, tool: Tool, arguments: bytes | str) -> ToolOutput:
         """One call. Raises ToolFailure and ToolError."""
-        try:
-            checked = _core.check_arguments(arguments)
-        except _core.JsonError as error:
-            raise refused_input(tool.name, error.args[0]) from None
-        named = self._decoded(tool, checked)
-        context = self.signature.context_parameter
-        if context is not None:
-            request = serving.get()
-            named[context] = None if request is None else request.sdk_context_as(self.signature.context_kind)
+        named = self.named(tool, arguments)
         if tool.settings.sequential_by_policy:
             with inside(tool):
                 value = await run_handler(self._function, self._is_async, **named)
@@ -115,13 +117,22 @@ class FunctionCaller:
             value = await run_handler(self._function, self._is_async, **named)
         return output_of(tool.name, value, self._json)
 
-    def _decoded(self, tool: Tool, arguments: bytes) -> dict[str, Any]:
+    def named(self, tool: Tool, arguments: bytes | str) -> dict[str, Any]:
+        """The function's keyword arguments. Raises ToolFailure."""
         try:
-            named = decode(self.signature, arguments)
+            checked = _core.check_arguments(arguments)
+        except _core.JsonError as error:
+            raise refused_input(tool.name, error.args[0]) from None
+        try:
+            named = decode(self.signature, checked)
         except Exception as error:  # noqa: BLE001 - a validator of the user's may raise what pydantic does not expect
             raise UnexpectedFailure(text_of(error), cause=error) from None
         if isinstance(named, str):
             raise refused_input(tool.name, named)
+        context = self.signature.context_parameter
+        if context is not None:
+            request = serving.get()
+            named[context] = None if request is None else request.sdk_context_as(self.signature.context_kind)
         return named
 
 
