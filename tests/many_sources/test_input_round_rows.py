@@ -283,7 +283,7 @@ def tampered(state: bytes) -> Sequence[bytes]:
     other = {**outer, "body": json.dumps({**facts, "key": "other"})}
     return [
         json.dumps(other).encode(),
-        state[:-3] + b'0"}',
+        json.dumps({**outer, "seal": outer["seal"][::-1]}).encode(),
         b"{}",
         b"[]",
         b"not json",

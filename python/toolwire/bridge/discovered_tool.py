@@ -36,6 +36,18 @@ _RESERVED = "io.modelcontextprotocol/"
 class DiscoveredCaller:
     """Carries the calls of one discovered tool, under its raw remote name."""
 
+    __slots__ = (
+        "_binding_id",
+        "_origin",
+        "_output_validator",
+        "_request_meta",
+        "_tool",
+        "concurrency_policy",
+        "effect",
+        "home",
+        "mcp_identity",
+    )
+
     def __init__(
         self,
         origin: Source,
@@ -47,8 +59,9 @@ class DiscoveredCaller:
         concurrency: Callable[[Invocation], tuple[str, bool]] | None,
         output_validator: _core.Validator | None,
         binding_id: str,
+        home: Home,
     ) -> None:
-        self.home = Home()
+        self.home = home
         self.mcp_identity = (source, remote)
         self.effect = effect
         self.concurrency_policy = concurrency

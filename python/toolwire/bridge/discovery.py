@@ -14,11 +14,12 @@ import anyio
 
 from toolwire import _core
 from toolwire.bridge.discovered_tool import DiscoveredCaller
-from toolwire.bridge.importing import listed_entries
+from toolwire.bridge.home import Home
+from toolwire.bridge.importing import bad_header, listed_entries
 from toolwire.bridge.source import Source as Origin
 from toolwire.bridge.toolset import Toolset
 from toolwire.contract.effect import Effect
-from toolwire.contract.invocation import checked_definition
+from toolwire.contract.invocation import checked_definition, checked_name
 from toolwire.contract.policies import Policy, Settings, applied
 from toolwire.contract.public_names import public_name as default_name
 from toolwire.contract.tool_object import Tool
@@ -146,6 +147,10 @@ class _Discovery:
         self._eager = eager
         self._settings = applied(policy, Settings(origin="mcp"))
 
+        # One random word for all of it, and a number each: a binding is of this discovery alone.
+        self._word = secrets.token_hex(16)
+        self._home = Home()
+
     def take(self, source: Source, origin: Origin, entries: Sequence[_core.Entry], warnings: Sequence[str]) -> None:
         """Every entry of one source. Raises DiscoveryError for the first bad one, unless they are skipped."""
         self.warnings += [f"source {quoted(source.name)}: {text}" for text in warnings]
@@ -158,33 +163,33 @@ class _Discovery:
                 self.skipped.append(SkippedTool(entry.name, index, error))
 
     def _one(self, source: Source, origin: Origin, entry: _core.Entry) -> Tool:
-        shown = quoted(source.name)
-        if entry.fault == "nil entry in the tool list":
-            raise DiscoveryError(f"mcp: source {shown} returned a nil tool descriptor")
+        kind = entry.fault_kind
+        if kind is not None and entry.fault == "nil entry in the tool list":
+            raise DiscoveryError(f"mcp: source {quoted(source.name)} returned a nil tool descriptor")
         remote = entry.name
         name = self._public_name(source.name, remote)
-        annotations = _annotations(entry)
         try:
-            output_validator = _snapshot(entry, name)
+            output_validator = _snapshot(entry, name, kind, modern=origin.modern)
         except ToolwireError as error:
-            raise DiscoveryError(f"mcp: snapshot tool from source {shown}: {error}") from error
+            raise _unfit(source, error) from error
         if name in self._names:
             raise DiscoveryError(f"mcp: duplicate tool name {quoted(name)} after public naming")
         self._names.add(name)
-        effect = (
-            Effect.UNKNOWN if self._effect is None else self._effect(source.name, remote, copy.deepcopy(annotations))
-        )
+        effect, concurrency = Effect.UNKNOWN, None
+        if self._effect is not None:
+            effect = self._effect(source.name, remote, _annotations(entry))
+        if self._concurrency is not None:
+            concurrency = partial(_isolated, self._concurrency, source.name, remote, _annotations(entry))
         caller = DiscoveredCaller(
             origin,
             source=source.name,
             remote=remote,
             effect=effect,
             request_meta=self._request_meta,
-            concurrency=None
-            if self._concurrency is None
-            else partial(_isolated, self._concurrency, source.name, remote, annotations),
+            concurrency=concurrency,
             output_validator=output_validator,
-            binding_id=secrets.token_hex(16),
+            binding_id=f"{self._word}:{len(self._names)}",
+            home=self._home,
         )
         tool = Tool(name, entry, caller.settings(self._settings), caller)
         caller.adopt(tool)
@@ -193,8 +198,12 @@ class _Discovery:
                 tool.binding.contract.compile()
             except ToolwireError as error:
                 self._names.remove(name)
-                raise DiscoveryError(f"mcp: snapshot tool from source {shown}: {error}") from error
+                raise _unfit(source, error) from error
         return tool
+
+
+def _unfit(source: Source, error: ToolwireError) -> DiscoveryError:
+    return DiscoveryError(f"mcp: snapshot tool from source {quoted(source.name)}: {error}")
 
 
 def _isolated(
@@ -209,12 +218,18 @@ def _annotations(entry: _core.Entry) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _snapshot(entry: _core.Entry, name: str) -> _core.Validator | None:
+def _snapshot(entry: _core.Entry, name: str, kind: str | None, *, modern: bool) -> _core.Validator | None:
     """Checks what a definition has to be, and compiles what it promises. Raises ToolwireError."""
-    if entry.fault_kind == "entry":
+    if kind == "entry":
         word = "descriptor name must not be empty" if entry.fault == "empty name" else entry.fault or ""
         raise ListedToolError(f"mcp: {word}")
-    checked_definition(name, entry.input_schema)
+    if kind is None:
+        # The core has judged the schema already.
+        checked_name(name)
+    else:
+        checked_definition(name, entry.input_schema)
+    if modern and (reason := bad_header(entry)) is not None:
+        raise ListedToolError(f"mcp: {reason}")
     promised = entry.output_schema
     if promised is None and b"outputSchema" in (text := entry.text):
         # One without an object's root is no `output_schema` of a tool, and is a promise all the same.

@@ -55,19 +55,31 @@ async def tools(
 
 async def listed_entries(source: Source) -> tuple[list[_core.Entry], list[str]]:
     """Every entry of a listing as it is, and the listing's warnings. Raises RemoteCallError."""
-    listing = _Listing(source, "", (), False)
+    listing = _Listing(source, "", (), False, entries_only=True)
     await listing.walk()
-    return listing.entries, listing.warnings
+    limit = source.limits.tools
+    if len(listing.entries) > limit:
+        listing.warnings.append(f"the listing has over {limit} tools: it was cut there")
+    return listing.entries[:limit], listing.warnings
 
 
 class _Listing:
     """The state of one walk over the pages."""
 
-    def __init__(self, source: Source, prefix: str, policy: Policy | Iterable[Policy | None], any_root: bool) -> None:
+    def __init__(
+        self,
+        source: Source,
+        prefix: str,
+        policy: Policy | Iterable[Policy | None],
+        any_root: bool,
+        *,
+        entries_only: bool = False,
+    ) -> None:
         self.tools: list[Tool] = []
         self.skipped: list[SkippedTool] = []
         self.warnings: list[str] = []
         self.entries: list[_core.Entry] = []
+        self._entries_only = entries_only
         self._source = source
         self._prefix = prefix
         self._any_root = any_root
@@ -117,7 +129,11 @@ class _Listing:
         self.warnings.append(f"the listing has over {limits.pages} pages: it was ended there")
 
     def _take(self, page: _core.Page) -> None:
-        self.entries.extend(page.entries)
+        if self._entries_only:
+            found = page.entries
+            self.entries.extend(found)
+            self._index += len(found)
+            return
         check_headers = page.names_headers and self._source.modern
         prefix, names, limit = self._prefix, self._names, self._source.limits.tools
         for entry in page.entries:
@@ -141,7 +157,7 @@ class _Listing:
             if kind is not None and not (kind == "root" and self._any_root):
                 self.skipped.append(SkippedTool(name, index, SchemaError(entry.fault or "")))
                 continue
-            if check_headers and (reason := _bad_header(entry)) is not None:
+            if check_headers and (reason := bad_header(entry)) is not None:
                 self.skipped.append(SkippedTool(name, index, ListedToolError(reason)))
                 continue
             names.add(public)
@@ -157,7 +173,8 @@ def _digest(page: _core.Page) -> bytes:
     return digest.digest()
 
 
-def _bad_header(entry: _core.Entry) -> str | None:
+def bad_header(entry: _core.Entry) -> str | None:
+    """Why a 2026-07-28 session drops the tool: what its schema wants mirrored in headers can't be."""
     schema = entry.input_schema
     if schema is None or b"x-mcp-header" not in schema:
         return None

@@ -85,7 +85,7 @@ def _split(kind: str, members: Mapping[str, bytes], block: _core.Block, envelope
 
 
 def _resource(members: Mapping[str, bytes], block: _core.Block, envelope: dict[str, bytes]) -> Part:
-    if not _given(members, "resource"):
+    if members.get("resource", b"null")[:1] == b"n":
         raise ContentError("mcp: embedded resource is nil")
     if members["resource"][:1] != b"{":
         raise ContentError("mcp: embedded resource is no object")

@@ -66,15 +66,23 @@ def mismatch(validator: _core.Validator, instance: bytes) -> str | None:
     return None if detail is None else f"toolwire: validate value: {detail}"
 
 
-def checked_definition(name: str, schema: bytes | None) -> None:
-    """Raises ToolwireError for what can be no definition of a tool (many-sources 1.6, 2.1)."""
+def checked_name(name: str) -> None:
+    """Raises ToolwireError for what can be no name of a definition."""
     base = "toolwire: invalid tool definition: "
     if not name:
         raise ToolwireError(base + "name must not be empty")
+    if len(name) <= MAX_NAME and name.isascii() and name.isprintable():
+        return
     if len(name.encode("utf-8", "surrogatepass")) > MAX_NAME or _CONTROL.search(name):
         raise ToolwireError(base + f"name must have no control characters and at most {MAX_NAME} bytes")
     if _HALF.search(name):
         raise ToolwireError(base + "name must be valid Unicode")
+
+
+def checked_definition(name: str, schema: bytes | None) -> None:
+    """Raises ToolwireError for what can be no definition of a tool (many-sources 1.6, 2.1)."""
+    base = "toolwire: invalid tool definition: "
+    checked_name(name)
     if schema is None or not schema.strip():
         raise ToolwireError(base + "missing input schema")
     try:

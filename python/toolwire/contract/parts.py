@@ -12,7 +12,6 @@ from typing import Any, Protocol
 __all__ = ["Citation", "MediaPart", "Part", "TextPart", "media_of"]
 
 
-
 @dataclass(frozen=True, slots=True)
 class Citation:
     """Where a text comes from: `kind` is `uri` (absolute) or `reference` (opaque), with a title and maybe a quote."""

@@ -5,13 +5,19 @@ Source: spec many-sources 1.6.
 
 from __future__ import annotations
 
+import re
 from urllib.parse import quote
 
 __all__ = ["escape", "public_name"]
 
 
+_PLAIN = re.compile(r"[A-Za-z0-9_.~$&+=:@-]*", re.ASCII).fullmatch
+
+
 def escape(segment: str) -> str:
     """One path segment: UTF-8 in upper-case percent escapes but for ASCII letters, digits and `-_.~$&+=:@`."""
+    if _PLAIN(segment):
+        return segment
     return quote(segment, safe="-_.~$&+=:@", errors="replace")
 
 
