@@ -141,6 +141,7 @@ def rows(*, quick: bool) -> Iterator[Row]:
     chunk = b"".join(b'{"jsonrpc":"2.0","id":%d,%b' % (1_000_000_000 + index, RESULT) for index in range(IN_FLIGHT))
     frame = _core.Inbound().feed(chunk)[0]
     result = frame.call_result()
+    assert result is not None
     inbound = _core.Inbound()
     whole = asyncio.run(_whole(quick=quick)) - _peer(quick=quick)
     stages = {

@@ -4,7 +4,7 @@ Everything happens in turns of one event loop, so that a test can wait until not
 """
 
 import json
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -84,9 +84,9 @@ class RawClient:
 
     async def ask(self, line: bytes) -> dict[str, Any]:
         """Sends one request; its answer decoded. What else came stays in `lines`."""
-        identifier = json.loads(line)["id"]
+        identifier = loads(line)["id"]
         for answer in await self.say(line):
-            decoded: dict[str, Any] = json.loads(answer)
+            decoded: dict[str, Any] = loads(answer)
             if decoded.get("id") == identifier and "method" not in decoded:
                 return decoded
         raise AssertionError(f"no answer to {line!r} in {self.lines}")
@@ -178,8 +178,9 @@ class _Heard:
         self.ended = client.end
 
 
-def decoded(lines: Iterable[bytes]) -> list[Any]:
-    return [json.loads(line) for line in lines]
+def loads(text: bytes) -> Any:
+    """JSON with integers of any length: what Python would refuse to read is left as its digits."""
+    return json.loads(text, parse_int=lambda digits: int(digits) if len(digits) < 4300 else digits)
 
 
 def text_of(result: dict[str, Any]) -> str:

@@ -55,7 +55,8 @@ def no_stamp(patch: Patch) -> None:
 
 
 def no_context_of_the_server(patch: Patch) -> None:
-    def opened(self: ServerWire, state: Any) -> None:
+    def opened(self: ServerWire, state: Any, auth: Any) -> None:
+        del auth
         self.lifespan, self.has_lifespan = state, True
 
     patch.setattr(ServerWire, "opened", opened)

@@ -14,6 +14,7 @@ from weakref import WeakSet
 
 import mcp_types as types
 from mcp import MCPError
+from mcp.server.auth.middleware.auth_context import get_access_token
 from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import MCPServer
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, SubscriptionBus, ToolsListChanged
@@ -286,7 +287,7 @@ def _captured(lifespan: Any) -> Any:
             if wire is None:
                 yield state
                 return
-            wire.opened(state)
+            wire.opened(state, get_access_token())
             try:
                 yield state
             finally:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import anyio
-from mcp.server.auth.middleware.auth_context import get_access_token
 
 from toolwire import _core
 from toolwire.bridge.turns import Turns
@@ -46,19 +45,23 @@ class ExpressRequest(Request):
 
     @property
     def request_id(self) -> int | str:  # type: ignore[override]  # read only here
+        """The id that the client gave the call."""
         identifier: int | str = json.loads(self._call.id_json)
         return identifier
 
     @property
     def auth(self) -> Any:
-        return get_access_token()
+        """The access token of the request, where the server asks for one."""
+        return self._wire.auth
 
     @property
     def lifespan(self) -> Any:
+        """What the server's lifespan yielded."""
         return self._wire.lifespan
 
     @property
     def meta_json(self) -> bytes | None:  # type: ignore[override]  # the same
+        """The call's `_meta`, its exact JSON."""
         return self._call.meta
 
     @property

@@ -76,6 +76,8 @@ class ServerWire:
         self._has_room = anyio.Event()
         self._beside: set[asyncio.Task[Any]] = set()
         self.lifespan: Any = None
+        self.auth: Any = None
+        """The access token under which the server runs, where whoever embeds it has asked for one."""
         self.has_lifespan = False
         self.express_calls = 0
         self.closed = anyio.Event()
@@ -240,9 +242,9 @@ class ServerWire:
         """What went which way, and what was forgiven."""
         return {**self._inbound.counters, "express_calls": self.express_calls, "sdk_requests": self._sdk.requests}
 
-    def opened(self, state: Any) -> None:
+    def opened(self, state: Any, auth: Any) -> None:
         """The server's lifespan has begun: handlers see what it yielded, and the context variables that it set."""
-        self.lifespan, self.has_lifespan = state, True
+        self.lifespan, self.auth, self.has_lifespan = state, auth, True
         self._calls.context = copy_context()
 
     async def quiet(self) -> None:
