@@ -199,7 +199,11 @@ impl Block {
         while let Some((name, value)) = members.next() {
             let name = decode(name);
             let value = &self.text[value..members.extent().end];
-            let kept = if name == glimpsed { &value[..2.min(value.len())] } else { value };
+            let kept = if name == glimpsed {
+                &value[..2.min(value.len())]
+            } else {
+                value
+            };
             out.set_item(name, PyBytes::new(py, kept))?;
         }
         Ok(out)
