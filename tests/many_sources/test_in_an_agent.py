@@ -94,10 +94,17 @@ async def test_a_guard_holds_in_an_agent_and_on_a_plain_call(strict: bool) -> No
         return "ran"
 
     tool = Tool.raw("t", "", None, handler, guard(nobody))
-    run = await Agent(Script(ToolCalls(Call("t", b"{}", "1")), Say("end")), tools=[tool], strict_input=strict).generate("go")
+    run = await Agent(Script(ToolCalls(Call("t", b"{}", "1")), Say("end")), tools=[tool], strict_input=strict).generate(
+        "go"
+    )
     refusal = 'error: tool "t" is not authorized'
     assert results(run) == [(refusal, True)]
-    for call in (tool.call(b"{}"), tool.call({"a": 1}), tool.call(tool.prepare(b"{}", call_id="1")), tool.binding.call(tool.prepare(call_id="1"))):
+    for call in (
+        tool.call(b"{}"),
+        tool.call({"a": 1}),
+        tool.call(tool.prepare(b"{}", call_id="1")),
+        tool.binding.call(tool.prepare(call_id="1")),
+    ):
         with pytest.raises(ToolFailure) as caught:
             await call
         assert (str(caught.value), caught.value.kind) == (refusal, "rejected")

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 from mcp.server.lowlevel import Server
-from opentelemetry import trace
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 import toolwire
 from tests.bridge.raw import OBJ
 from tests.many_sources.support import FIXED, Duck
-from tests.many_sources.test_tracing_rows import EXPORTER, PROVIDER, dumped
+from tests.many_sources.test_tracing_rows import dumped
 from tests.serving.raw_client import ERAS, call_line, served
 from toolwire import (
     AuthorizationError,
@@ -110,11 +110,9 @@ NAMES = [tool.name for tool in TELLING]
 @pytest.mark.parametrize("express", [True, False])
 @pytest.mark.parametrize("era", ERAS)
 async def test_no_secret_is_on_the_wire_or_on_a_span(
-    era: str, express: bool, traced: bool, monkeypatch: pytest.MonkeyPatch
+    era: str, express: bool, traced: bool, request: pytest.FixtureRequest
 ) -> None:
-    if traced:
-        monkeypatch.setattr(trace, "_TRACER_PROVIDER", PROVIDER)
-    EXPORTER.clear()
+    exporter: InMemorySpanExporter | None = request.getfixturevalue("spans") if traced else None
     server: Server[Any] = Server("telling", version="1")
     toolwire.register(server, *TELLING)
     async with served(server, express=express) as client:
@@ -125,7 +123,7 @@ async def test_no_secret_is_on_the_wire_or_on_a_span(
         assert client.wire.counters["express_calls"] == (len(NAMES) if express and not traced else 0)
         assert SECRET.encode() not in b"\n".join(client.lines)
         assert b"Traceback" not in b"\n".join(client.lines)
-    spans = dumped(EXPORTER)
-    assert SECRET not in spans
-    assert ("mcp.tool.serve telling" in spans) == traced
-    EXPORTER.clear()
+    if exporter is not None:
+        found = dumped(exporter)
+        assert SECRET not in found
+        assert "mcp.tool.serve telling" in found

@@ -2,14 +2,11 @@
 
 import asyncio
 import json
-from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
 import pytest
-from opentelemetry import trace
-from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
 
@@ -22,21 +19,6 @@ from toolwire.bridge.tracing import classification
 from toolwire.errors import UnexpectedFailure
 
 MARKER = "private-marker"
-
-
-EXPORTER = InMemorySpanExporter()
-PROVIDER = TracerProvider()
-PROVIDER.add_span_processor(SimpleSpanProcessor(EXPORTER))
-# The SDK keeps the tracer of the first provider that it meets, so that there is one for all of these tests.
-
-
-@pytest.fixture
-def spans(monkeypatch: pytest.MonkeyPatch) -> Iterator[InMemorySpanExporter]:
-    """A real tracer provider for one test: the global one may be set once a process only."""
-    monkeypatch.setattr(trace, "_TRACER_PROVIDER", PROVIDER)
-    EXPORTER.clear()
-    yield EXPORTER
-    EXPORTER.clear()
 
 
 def of_kind(exporter: InMemorySpanExporter, name: str) -> ReadableSpan:
