@@ -89,6 +89,7 @@ def normal(result: object) -> object:
     return {"isError": False, "resultType": "complete", **result} if isinstance(result, dict) else result
 
 
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])  # the listings above run on trio too
 async def test_a_call_gives_what_the_sdk_alone_gives_in_the_servers_own_bytes(called: RealServer) -> None:
     server = called
     calls = CALLS[server.name](server)
@@ -112,6 +113,7 @@ async def test_a_call_gives_what_the_sdk_alone_gives_in_the_servers_own_bytes(ca
             assert (one.structured or b"").decode("latin-1") == member(one.raw.decode("latin-1"), "structuredContent")
 
 
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])  # the listings above run on trio too
 async def test_many_calls_at_once_each_get_their_own_answer(called: RealServer) -> None:
     server = called
     name, template, expected = {

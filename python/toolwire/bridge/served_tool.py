@@ -145,7 +145,7 @@ class ServedTool:
 
     def _success(self, output: ToolOutput, stamp: bytes | None, text: TextForm, content: ContentForm) -> bytes:
         if isinstance(output, RemoteOutput):
-            return _passed_on(output.result, content, is_error=False, stamp=stamp)
+            return _passed_on(output.result, content, is_error=output.is_error, stamp=stamp)
         try:
             structured = output.structured
             if structured is None and self._promises:
