@@ -1,4 +1,4 @@
-"""Discovery over the corpus's servers beside `tools()`, what compiling all schemas adds, and ten megabytes through the codec."""
+"""Discovery over the corpus's servers beside `tools()`, compiling all schemas, ten megabytes through the codec."""
 
 import asyncio
 import base64
@@ -91,6 +91,7 @@ def _codec(size: int, rounds: int) -> float:
     data = bytes(range(256)) * (size // 256)
     text = b'{"content":[{"type":"image","mimeType":"image/png","data":"%s"}]}' % base64.b64encode(data)
     best = float("inf")
+    output, sent = DiscoveredOutput(_core.read_result(text), "default", None), b""
     for _ in range(rounds):
         gc.collect()
         began = time.perf_counter()

@@ -1,4 +1,4 @@
-"""What the tests of this folder share: discovered tools of a raw server, or of an SDK server on a wire in this process."""
+"""What the tests of this folder share: discovered tools of a raw server, or of an SDK server in this process."""
 
 import json
 from collections.abc import AsyncIterator, Sequence

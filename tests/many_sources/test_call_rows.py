@@ -100,12 +100,13 @@ async def test_what_an_invocation_needs() -> None:
     async with discovered(entry("t")) as (_, tools):
         contract = toolwire.bind(tools[0]).contract
         with pytest.raises(
-            InvalidInvocation, match="^toolwire: invalid invocation: toolwire: invalid tool call: ID must not be empty$"
+            InvalidInvocation,
+            match=r"^toolwire: invalid invocation: toolwire: invalid tool call: ID must not be empty$",
         ):
             contract.prepare(b"{}", call_id="")
-        with pytest.raises(InvalidInvocation, match="name must not be empty$"):
+        with pytest.raises(InvalidInvocation, match=r"name must not be empty$"):
             contract.prepare(b"{}", call_id="1", name="")
-        with pytest.raises(InvalidInvocation, match='call name "x" does not match bound tool "src/t"$'):
+        with pytest.raises(InvalidInvocation, match=r'call name "x" does not match bound tool "src/t"$'):
             contract.prepare(b"{}", call_id="1", name="x")
         invocation = contract.prepare(b' {"a" : 1}', call_id="1", name="src/t")
         assert (invocation.call_id, invocation.name, invocation.arguments) == ("1", "src/t", b' {"a" : 1}')

@@ -166,7 +166,7 @@ def test_row_095_invalid_details() -> None:
     with pytest.raises(ValueError, match="no JSON"):
         ToolOutput(structured=b"{")
     with pytest.raises(
-        ToolwireError, match="^mcp: invalid Tool output: toolwire: invalid tool output: details must be one valid"
+        ToolwireError, match=r"^mcp: invalid Tool output: toolwire: invalid tool output: details must be one valid"
     ):
         toolwire.encode_tool_result(Careless())
 

@@ -160,7 +160,7 @@ class Wrapper:
 def test_a_wrapping_chain_without_an_end_is_refused() -> None:
     circle = Wrapper(None)
     circle.inner = circle
-    with pytest.raises(toolwire.InvalidTool, match="^toolwire: invalid wrapping chain: more than 64 wrappers"):
+    with pytest.raises(toolwire.InvalidTool, match=r"^toolwire: invalid wrapping chain: more than 64 wrappers"):
         toolwire.mcp_identity(circle)
 
 

@@ -1,4 +1,4 @@
-"""Discovered tools inside an agent: the many-sources texts, concurrency, and a call that asks for input (design 4.3)."""
+"""Discovered tools in an agent: the many-sources texts, concurrency, a call that asks for input (design 4.3)."""
 
 import json
 from typing import Any

@@ -360,7 +360,7 @@ async def test_tools_without_discovery_say_the_same(era: str) -> None:
             server.argv, mode=mode(era) if era == NEW else "legacy", **NEGOTIATED
         ) as connection:
             (tool,) = await toolwire.tools(connection)
-            with pytest.raises(RemoteCallError, match="^mcp: remote tool result requires further input$"):
+            with pytest.raises(RemoteCallError, match=r"^mcp: remote tool result requires further input$"):
                 await tool.call(b"{}")
 
 

@@ -98,7 +98,7 @@ def test_row_139_a_schema_that_is_none_is_no_tool(schema: str | None) -> None:
             return {"name": "bad", "description": "", "input_schema": schema}
 
     with pytest.raises(
-        InvalidTool, match="^toolwire: invalid tool: (definition: toolwire: invalid tool definition|input schema)"
+        InvalidTool, match=r"^toolwire: invalid tool: (definition: toolwire: invalid tool definition|input schema)"
     ):
         toolwire.bind(Bare(None))
     server: Server[Any] = Server("s")

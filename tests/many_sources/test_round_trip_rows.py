@@ -1,4 +1,4 @@
-"""Rows 99 to 105 and 110 of many-sources 7: what came in goes out again, through discover and register, in both eras."""
+"""Rows 99 to 105 and 110 of many-sources 7: what came in goes out again, in both eras."""
 
 import json
 from typing import Any
@@ -17,7 +17,10 @@ from toolwire.errors import ContentError, ToolwireError
 from toolwire.testing import RawServer, listing, result
 
 ANNOTATIONS = b'"annotations":{"audience":["user","assistant"],"priority":0.50,"lastModified":"2026-01-12T15:00:58Z"}'
-META = b'"_meta":{"app/n":{"id":9007199254740993,"d":0.12345678901234567890123456789,"e":1E400,"z":-0,"null":null,"o":{},"a":[]}}'
+META = (
+    b'"_meta":{"app/n":{"id":9007199254740993,"d":0.12345678901234567890123456789,"e":1E400,"z":-0,'
+    b'"null":null,"o":{},"a":[]}}'
+)
 OWN = b'"_meta":{"own":[1.50,null,{}]}'
 ICONS = b'"icons":[{"src":"https://e.invalid/i.png","mimeType":"image/png","sizes":["48x48"],"theme":"dark"}]'
 LINK = b'"title":"T","description":"D","size":1024'

@@ -1,4 +1,4 @@
-"""The calls of discovered tools: admitted arguments out, the result checked against what was promised (many-sources 5.1).
+"""The calls of discovered tools: admitted arguments out, the result held to what was promised (many-sources 5.1).
 
 A result that breaks its promise, or that cannot be read, is an error which still carries the output: nothing is lost
 after a side effect.
@@ -94,7 +94,7 @@ class DiscoveredCaller:
         return replace(settings, concurrency=concurrency)
 
     async def call(self, tool: Tool, arguments: bytes | str) -> ToolOutput:
-        """A call of raw arguments: admitted first. Raises InvalidInvocation, ToolFailure, RemoteCallError, InputRequest."""
+        """A call of raw arguments, admitted first. Raises InvalidInvocation, and what `run_admitted` raises."""
         return await self.run_admitted(tool, tool.prepare(arguments, call_id=call_id()))
 
     async def run_admitted(self, tool: Tool, admitted: Invocation | Continuation) -> ToolOutput:

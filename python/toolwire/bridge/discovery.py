@@ -52,6 +52,7 @@ class Source:
 
 def annotated_read_only(source: str, remote: str, annotations: Mapping[str, Any], invocation: Any) -> tuple[str, bool]:
     """The concurrency policy of a tool's own hints: it overlaps when it says read-only and not destructive."""
+    del source, remote, invocation
     return "", annotations.get("readOnlyHint") is True and annotations.get("destructiveHint") is not True
 
 
@@ -73,8 +74,9 @@ async def discover(
 
     `public_name(source, remote)` overrides the escaped default and has to be unique. `effect(source, remote,
     annotations)` is asked once a tool, `concurrency(source, remote, annotations, invocation)` once a call, and
-    `request_meta(invocation)` gives the `_meta` of one call. The sources are listed side by side, under one `timeout` in
-    seconds (`None` lifts it) and each under its connection's own. Raises DiscoveryError: by default the first bad entry and the first dead source end discovery, and `skip`
+    `request_meta(invocation)` gives the `_meta` of one call. The sources are listed side by side, under one
+    `timeout` in seconds (`None` lifts it) and each under its connection's own. Raises DiscoveryError: by default the
+    first bad entry and the first dead source end discovery, and `skip`
     reports them on `.skipped` instead. Output schemas are compiled here, input schemas when a tool is first prepared or
     bound, or here as well with `compile="eager"`.
     """
@@ -112,7 +114,7 @@ async def _list_all(sources: Sequence[Source], timeout: float | None) -> list[An
             origin = Origin(source.session)
             entries, warnings = await listed_entries(origin)
             outcomes[index] = (origin, entries, warnings)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - a source may be anybody's; what is wrong with it is charged to it
             outcomes[index] = error
 
     with anyio.move_on_after(timeout):

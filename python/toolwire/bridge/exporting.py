@@ -23,7 +23,7 @@ from pydantic_core import to_json
 
 from toolwire import _sdk
 from toolwire.bridge.sdk_calls import exact_arguments, kept_of, request_of, shown
-from toolwire.bridge.served_listing import ServedListing
+from toolwire.bridge.served_listing import Served, ServedListing
 from toolwire.bridge.served_tool import ServedTool
 from toolwire.contract.current import serving
 from toolwire.contract.decorator import tool as make_tool
@@ -108,7 +108,7 @@ class Exported:
     def __init__(self, server: AnyServer, lowlevel: Server[Any]) -> None:
         self._server = lowlevel
         self._facade = server
-        self.tools: dict[str, ServedTool] = {}
+        self.tools: dict[str, Served] = {}
         self.page_size: int | None = None
         self.wires: WeakSet[ServerWire] = WeakSet()
         self.stamp = to_json(lowlevel.server_info_stamp)
@@ -121,7 +121,7 @@ class Exported:
         self._intercepted = False
         lowlevel.lifespan = _captured(lowlevel.lifespan)
 
-    def add(self, tools: Sequence[ServedTool]) -> None:
+    def add(self, tools: Sequence[Served]) -> None:
         """Adds checked tools, and tells the clients."""
         if self._installed is None and tools:
             self._install()
@@ -180,7 +180,7 @@ class Exported:
             and not _sdk.tracing()
         )
 
-    def find(self, name: str, /) -> ServedTool | None:
+    def find(self, name: str, /) -> Served | None:
         """The tool of that name, unless it asks for the SDK's own context."""
         found = self.tools.get(name)
         return None if found is None or found.needs_sdk_context else found

@@ -1,4 +1,4 @@
-"""Registration that leaks nothing: a definite failure is a result, everything else one fixed error (spec many-sources 5.2, 6.1)."""
+"""Registration that leaks nothing: a definite failure is a result, all else one fixed error (many-sources 5.2, 6.1)."""
 
 from __future__ import annotations
 

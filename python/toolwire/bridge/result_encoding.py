@@ -1,4 +1,4 @@
-"""Outputs as MCP results, through the content codec: `encode_tool_result`, and the bytes of it (spec many-sources 1.12)."""
+"""Outputs as MCP results, through the content codec: `encode_tool_result`, and its bytes (spec many-sources 1.12)."""
 
 from __future__ import annotations
 

@@ -8,18 +8,35 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 from toolwire import _core, _sdk
 from toolwire.bridge.decoded import decoded
-from toolwire.bridge.served_tool import ServedTool
+from toolwire.wire.server import ServerWire
 
-__all__ = ["Entry", "ServedListing"]
+__all__ = ["Entry", "Served", "ServedListing"]
 
 logger = logging.getLogger("toolwire.bridge")
+
+
+class Served(Protocol):
+    """A tool on a server, by whichever door it came there."""
+
+    name: str
+    needs_sdk_context: bool
+
+    def members(self) -> Mapping[str, bytes]:
+        """The listing entry's members, each with its exact bytes."""
+
+    async def run(self, wire: ServerWire, call: _core.ServedCall, stamp: bytes | None, /) -> bytes:
+        """One call on the express lane: the line that answers it."""
+
+    async def result(self, arguments: bytes, stamp: bytes | None) -> bytes:
+        """The result of one call; Answered for what has none."""
+
 
 Entry = tuple[Any, bytes]
 """An entry as the SDK writes it, and its own bytes."""
@@ -28,7 +45,7 @@ Entry = tuple[Any, bytes]
 class ServedListing:
     """The entries of `tools`, in their order, made once a version; `changed` forgets them."""
 
-    def __init__(self, tools: Mapping[str, ServedTool]) -> None:
+    def __init__(self, tools: Mapping[str, Served]) -> None:
         self._tools = tools
         self._made: dict[str, dict[str, Entry]] = {}
 
@@ -45,7 +62,7 @@ class ServedListing:
         return found
 
 
-def _entry(tool: ServedTool, version: str) -> Entry | None:
+def _entry(tool: Served, version: str) -> Entry | None:
     members = dict(tool.members())
     output_schema = members.get("outputSchema")
     if output_schema is not None and version not in MODERN_PROTOCOL_VERSIONS and not _has_object_root(output_schema):

@@ -153,7 +153,7 @@ class Source:
         paste: tuple[bytes, bytes] | None = None,
         on_progress: Heard | None = None,
     ) -> _core.Frame:
-        """A request while nobody knows yet what an express one has to carry: the SDK sends it, its answer's bytes are read here."""
+        """A request while nobody knows what an express one carries: the SDK sends it, the answer's bytes are read."""
         if self.session is None:
             raise RemoteCallError(
                 "no session runs on this wire yet: enter mcp.Client(wire) or initialize a ClientSession on it first, "
@@ -198,16 +198,17 @@ class Source:
         on_progress: Heard | None = None,
     ) -> Any:
         """A request through the session's dispatcher; `shown` is its name in error texts. Raises RemoteCallError."""
-        assert self.session is not None
+        session = self.session
+        if session is None:
+            raise RemoteCallError("no session runs on this wire yet", may_have_run=False)
         try:
-            with anyio.move_on_after(timeout) as limit:
-                return await _sdk.raw_request(self.session, method, params, number, on_progress)
+            with anyio.move_on_after(timeout):
+                return await _sdk.raw_request(session, method, params, number, on_progress)
         except MCPError as error:
             raise call_error(error) from error
         except Exception as error:
             # The transport may be anybody's, and raise anything; to a model it is one failed call.
             raise RemoteCallError(str(error) or type(error).__name__, error=error) from error
-        assert limit.cancelled_caught
         text = f"{quoted(shown)} at {self.server} timed out after {timeout:g} s"
         raise RemoteCallError(text, error=TimeoutError())
 

@@ -5,6 +5,7 @@ A tool is a `Tool`, or any object with `definition()` and `call(invocation)`, an
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
@@ -22,8 +23,11 @@ MAX_WRAPPERS = 64
 class Bindable(Protocol):
     """A tool of anybody's. `definition()` gives name, description and input schema (JSON bytes, text or a mapping)."""
 
-    def definition(self) -> Any: ...
-    async def call(self, invocation: Any, /) -> ToolOutput: ...
+    def definition(self) -> Any:
+        """Name, description and input schema."""
+
+    async def call(self, invocation: Any, /) -> ToolOutput:
+        """Run an admitted call."""
 
 
 class Binding:
@@ -74,8 +78,6 @@ def bind(tool: Any) -> Binding:
 
 
 def _facts(definition: Any) -> tuple[str, str, bytes]:
-    import json
-
     def part(name: str) -> Any:
         return definition.get(name) if isinstance(definition, dict) else getattr(definition, name, None)
 
@@ -125,7 +127,7 @@ class Registry:
         self._bindings: dict[str, Binding] = {}
 
     def register(self, *tools: Any) -> None:
-        """Admits a batch. Raises ToolwireError, in the order: what cannot be bound, names twice in the batch, names taken."""
+        """Admits a batch. Raises ToolwireError for, in order: what cannot be bound, a name twice, a name that is taken."""
         bound: list[Binding] = []
         for index, tool in enumerate(tools):
             try:

@@ -1,4 +1,4 @@
-"""What a part's fields have to be, whoever made it (spec many-sources 2.6, 2.7). Everything here checks and changes nothing."""
+"""What a part's fields have to be, whoever made it (many-sources 2.6, 2.7). All of it checks and changes nothing."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ __all__ = [
     "main_type",
 ]
 
-_TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
-_MIME = re.compile(rf'{_TOKEN}/{_TOKEN}(\s*;\s*{_TOKEN}=({_TOKEN}|"(?:[^"\\]|\\.)*"))*\s*')
+_WORD = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+_MIME = re.compile(rf'{_WORD}/{_WORD}(\s*;\s*{_WORD}=({_WORD}|"(?:[^"\\]|\\.)*"))*\s*')
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 

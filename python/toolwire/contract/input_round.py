@@ -48,7 +48,7 @@ class InputRequest(Exception):
         self.invocation = invocation
 
     def answer(self, response: bytes | str) -> Continuation:
-        """The call's way on, with an answer that the schema admits. Raises InputAnswerError; then it may be tried again."""
+        """The call's way on, with an answer that the schema admits. Raises InputAnswerError, and may be tried again."""
         raw = response.encode("utf-8", "surrogatepass") if isinstance(response, str) else response
         if len(raw) > MAX_BYTES:
             raise InputAnswerError(f"the answer of {len(raw)} bytes is over 1 MiB")

@@ -26,8 +26,8 @@ class Citation:
 class TextPart:
     """Text: a text block, a text resource (`uri`, `mime_type`), or the marker line of what is neither text nor media.
 
-    `block` is the block's kind on the wire: `text`, `resource`, `unsupported` or `broken`. `metadata` are raw JSON values
-    by key, exact; the content codec keeps under `mcp/content` what only MCP knows of the block.
+    `block` is the block's kind on the wire: `text`, `resource`, `unsupported` or `broken`. `metadata` are raw JSON
+    values by key, exact; the content codec keeps under `mcp/content` what only MCP knows of the block.
     """
 
     text: str

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from toolwire import _core
 from toolwire.contract.output import ToolOutput, cut
-from toolwire.contract.parts import MediaPart, Part, TextPart, media_of
+from toolwire.contract.parts import Part, TextPart, media_of
 
 __all__ = ["RemoteOutput"]
 
