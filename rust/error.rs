@@ -17,6 +17,8 @@ pub enum Kind {
     DuplicateMember,
     LoneSurrogate,
     NotAnObject,
+    TooLarge,
+    HugeExponent,
 }
 
 /// A fault of a JSON text: the first byte that cannot stand where it stands.
@@ -51,6 +53,8 @@ impl Kind {
             Self::DuplicateMember => "duplicate_member",
             Self::LoneSurrogate => "lone_surrogate",
             Self::NotAnObject => "not_an_object",
+            Self::TooLarge => "too_large",
+            Self::HugeExponent => "huge_exponent",
         }
     }
 
@@ -70,6 +74,8 @@ impl Kind {
             Self::DuplicateMember => "member name given twice",
             Self::LoneSurrogate => "half of a surrogate pair in a string",
             Self::NotAnObject => "not a JSON object",
+            Self::TooLarge => "longer than the limit",
+            Self::HugeExponent => "exponent of more than 36 digits",
         }
     }
 }

@@ -28,6 +28,8 @@ mod _core {
     #[pymodule_export]
     use crate::py::result::{Block, CallResult};
     #[pymodule_export]
+    use crate::py::schema::{SchemaFault, Validator};
+    #[pymodule_export]
     use crate::py::served::{ServedCall, answer, answer_error, content_result, text_result};
 
     #[pymodule_export]

@@ -48,3 +48,81 @@ pub const SPELLING: usize = 32;
 
 /// First id of an express request. The SDK counts from 1 and would need years to come this far.
 pub const EXPRESS_ID: i64 = 1_000_000_000;
+
+/// Longest instance that is validated, in bytes. Its tree takes up to twelve times as much; a result over it is kept and
+/// reported as not checked.
+pub const INSTANCE: usize = 16 * 1024 * 1024;
+
+/// Digits of a number's exponent that a validator reads. `1e400` has three; beyond 36 sums of exponents leave 128 bits.
+pub const EXPONENT: usize = 36;
+
+/// Digits of a `multipleOf`. Division by it costs the product of both lengths.
+pub const DIVISOR: usize = 1_000;
+
+/// References that a schema unfolds to. The corpus reaches 162; 28 doubled levels would be 268 million.
+pub const EXPANSIONS: u64 = 100_000;
+
+/// Schemas that a document holds, as far as they are reached. Each takes the compiler some 20 microseconds.
+pub const SCHEMAS: usize = 50_000;
+
+/// References that lead from one to the next. The compiler keeps all that are open for each that it puts off.
+pub const REFERENCES: u64 = 1_000;
+
+/// Schemas that apply to one and the same value. The corpus reaches 21, a list of constants some thousands; the compiler
+/// takes about 20 microseconds for each where `unevaluatedProperties` looks through them.
+pub const HERE: u64 = 10_000;
+
+/// Schemas within schemas that apply to one and the same value: compiler and validator recurse that deep at each level of
+/// the value. The corpus reaches 4.
+pub const CHAIN: u64 = 256;
+
+/// Bytes of one compiled pattern; a megabyte takes the compiler 20 ms. `^\p{L}{1,100}$` takes 8 MiB, a host name 64 KiB.
+pub const PATTERN: usize = 16 * 1024 * 1024;
+
+/// Bytes of all compiled patterns of one schema that are larger than their text.
+pub const PATTERNS: usize = 128 * 1024 * 1024;
+
+/// Bytes that a pattern may remember while it is tried; the engine's own default.
+pub const PATTERN_CACHE: usize = 2 * 1024 * 1024;
+
+/// Steps back in one match of a pattern with look-around or references back; a millisecond or so.
+pub const BACKTRACKS: usize = 100_000;
+
+/// Time for all matches of such patterns within one value. They are the one thing whose cost can't be counted.
+pub const BACKTRACK_TIME: std::time::Duration = std::time::Duration::from_millis(500);
+
+/// Looks at the entries of a value that are made before others are let run; half a millisecond or so.
+pub const GLANCE: u64 = 100_000;
+
+/// Looks at a value of any size before it counts as too costly to check; ten milliseconds, or a hundred of numbers.
+pub const LOOKS: u64 = 1_000_000;
+
+/// Looks for each entry of a value besides. An honest schema takes about ten.
+pub const LOOKS_EACH: u64 = 50;
+
+/// Looks at the largest value.
+pub const LOOKS_ALL: u64 = 100_000_000;
+
+/// The same for finding out all that is wrong, each of which costs more; beyond, the first thing is told.
+pub const EXPLAINED: u64 = 20_000;
+
+/// Entries of a value whose outline is built where a pattern was given up on.
+pub const OUTLINE: usize = 10_000;
+
+/// Problems that one text tells a model; the others are counted.
+pub const PROBLEMS: usize = 3;
+
+/// Characters of a value or a schema's word that a problem quotes.
+pub const QUOTE: usize = 60;
+
+/// Levels of a schema that are compiled on the caller's stack; real ones reach 14.
+pub const SHALLOW: usize = 20;
+
+/// Stack of the thread that compiles a deeper one.
+pub const COMPILE_STACK: usize = 64 * 1024 * 1024;
+
+/// Levels of value times schemas within schemas that are checked on the caller's stack.
+pub const FRAMES: usize = 256;
+
+/// Stack for each of them on a thread of their own.
+pub const FRAME_STACK: usize = 4 * 1024;

@@ -6,6 +6,8 @@ page, and `send_request` offers no such door.
 
 from __future__ import annotations
 
+import asyncio
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -27,6 +29,7 @@ __all__ = [
     "lowlevel_of",
     "own_tool_names",
     "raw_request",
+    "shielded",
     "subscriptions_of",
     "tracing",
     "write_stream_of",
@@ -106,6 +109,18 @@ def dumped_result(method: str, version: str, result: dict[str, Any]) -> dict[str
 def is_builtin_middleware(middleware: Any) -> bool:
     """A middleware that the SDK itself puts on every server, compared by type: a subclass is the user's."""
     return type(middleware) in (OpenTelemetryMiddleware, RequestStateBoundary)
+
+
+def shielded(task: asyncio.Task[Any]) -> bool:
+    """Whether a task stands in an anyio scope that keeps cancellation out, of which `task.cancel()` does not know.
+
+    The SDK cancels its handlers by such scopes. To give every handler one of its own would cost as much as the call.
+    """
+    states = getattr(sys.modules.get("anyio._backends._asyncio"), "_task_states", {})
+    scope = getattr(states.get(task), "cancel_scope", None)
+    while scope is not None and not scope.shield:
+        scope = getattr(scope, "_parent_scope", None)
+    return scope is not None
 
 
 def tracing() -> bool:

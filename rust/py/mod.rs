@@ -11,4 +11,5 @@ pub mod inbound;
 pub mod json;
 pub mod listing;
 pub mod result;
+pub mod schema;
 pub mod served;

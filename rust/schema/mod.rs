@@ -1,6 +1,6 @@
 //! A tool's schema: verbatim bytes, the few facts of its root, what is odd about it, and its fingerprint.
 //!
-//! Nothing here changes a schema, follows a reference or compiles one.
+//! Nothing in this file changes a schema, follows a reference or compiles one; `compile` and `validate` do, for who asks.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,19 @@ use crate::json::text::{decode, unescape};
 use crate::json::walk::{Extent, Members};
 use crate::limits;
 
+pub mod compile;
+mod decimal;
+mod expansion;
+pub mod explain;
+mod instance;
+mod keywords;
 pub mod oddities;
+mod same;
+mod tree;
+pub mod validate;
+mod value;
+mod view;
+mod words;
 
 /// Why a text can't be a tool's input schema. The prose is pinned by the spec (2.6).
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -65,7 +65,8 @@ class RawClient:
 
     def write(self, *lines: bytes) -> None:
         """Sends lines, together."""
-        self._channel.write(b"".join(line + b"\n" for line in lines))
+        if lines:
+            self._channel.write(b"".join(line + b"\n" for line in lines))
 
     async def settle(self) -> None:
         """Waits until every request is answered, and what only tells something has been heard."""

@@ -173,6 +173,41 @@ async def test_e21_a_cancelled_call_ends_its_handler_and_is_never_answered(
         assert (await client.ask(request_line(HANDSHAKE, "ping")))["result"] == {}
 
 
+@pytest.mark.parametrize("express", [True, False], ids=["express", "sdk"])
+async def test_a_handler_that_shields_itself_is_cancelled_only_behind_its_shield(express: bool) -> None:
+    """What must not be cut in two is not, on either lane.
+
+    A contract test of `_sdk.shielded`: without it asyncio's own cancellation goes through the shield.
+    """
+    running, release = anyio.Event(), anyio.Event()
+    done: list[str] = []
+
+    @toolwire.tool
+    async def commit() -> str:
+        with anyio.CancelScope(shield=True), anyio.CancelScope():
+            running.set()
+            await release.wait()
+            done.append("committed")
+        await anyio.lowlevel.checkpoint()
+        await anyio.Event().wait()
+        return "never"
+
+    server: Server[Any] = Server("s")
+    toolwire.add_tools(server, commit)
+    async with served(server, express=express) as client:
+        await client.open(HANDSHAKE)
+        client.write(call_line(HANDSHAKE, "commit", identifier=1))
+        with anyio.fail_after(10):
+            await running.wait()
+        client.write(CANCELLED % b"1")
+        for _ in range(30):
+            await anyio.lowlevel.checkpoint()
+        release.set()
+        assert await client.say() == []
+        assert done == ["committed"]
+        assert client.wire.counters["express_calls"] == express
+
+
 @pytest.mark.parametrize("odd", [b"true", b"7.0", b"null", b"[7]", b"{}", b'"nobody"'])
 async def test_an_odd_cancellation_cancels_nothing(odd: bytes) -> None:
     """For Python `True` is 1: it must not be for a request id."""

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from mcp.server.context import CallNext, HandlerResult
+from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import MCPServer
 
 import toolwire
@@ -33,6 +35,7 @@ from tests.serving.between import (
 from tests.serving.parity import AnyServer, Step, compare, opening
 from tests.serving.raw_client import ERAS, HANDSHAKE, call_line, request_line, served
 from tests.serving.shop import add, echo, shop
+from toolwire import Tool
 
 CALLS = [
     ("echo", b'{"text":"hello"}'),
@@ -173,3 +176,30 @@ async def test_a_middleware_that_comes_and_goes_while_clients_are_connected_is_o
             await client.call(era, "echo", b'{"text":"a"}')
             assert client.wire.counters["express_calls"] == expected
     assert [seen[0] for seen in observer.seen[:1]] == ["tools/call"]
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_change_that_python_does_not_see_is_a_change(era: str) -> None:
+    """For Python `1 == 1.0 == True`: a middleware that makes another of one has the last word all the same."""
+
+    async def changing_kind(ctx: Any, call_next: CallNext) -> HandlerResult:
+        result = await call_next(ctx)
+        if ctx.method == "tools/call" and isinstance(result, dict):
+            return {**result, "structuredContent": {"n": True, "m": 1.0}}
+        if ctx.method == "tools/list" and isinstance(result, dict):
+            return {
+                **result,
+                "tools": [{**entry, "inputSchema": {"type": "object", "x": True}} for entry in result["tools"]],
+            }
+        return result
+
+    server: Server[Any] = Server("s")
+    tool = Tool.raw("t", "", b'{"type":"object","x":1}', lambda _: '{"n":1,"m":1}', output_schema=b'{"type":"object"}')
+    toolwire.add_tools(server, tool)
+    server.middleware.append(changing_kind)
+    async with served(server) as client:
+        await client.open(era)
+        await client.call(era, "t")
+        assert b'"structuredContent":{"n":true,"m":1.0}' in client.lines[-1]
+        await client.ask(request_line(era, "tools/list"))
+        assert b'"inputSchema":{"type":"object","x":true}' in client.lines[-1]

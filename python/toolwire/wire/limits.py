@@ -124,5 +124,8 @@ LEAVE_TIMEOUT: Final = 1.0
 """At the end of a session: for cancelled handlers to clean up. With `FLUSH_TIMEOUT` it stays under SIGTERM's
 three seconds."""
 
+SHIELD_POLL: Final = 0.01
+"""Between two looks at a cancelled handler that shields itself."""
+
 KNOWN_ENVELOPES: Final = 64
 """Envelopes of one client that express calls may carry: a client has one, a gateway a handful."""

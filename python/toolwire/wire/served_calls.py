@@ -17,7 +17,8 @@ from mcp_types import CONNECTION_CLOSED
 from pydantic_core import to_json
 
 from toolwire._core import ServedCall
-from toolwire.wire.limits import LEAVE_TIMEOUT, QUEUED_BYTES, QUEUED_OVERHEAD
+from toolwire._sdk import shielded
+from toolwire.wire.limits import LEAVE_TIMEOUT, QUEUED_BYTES, QUEUED_OVERHEAD, SHIELD_POLL
 
 __all__ = ["CLOSED", "Answered", "Queue", "ServedCalls", "Tool"]
 
@@ -196,7 +197,7 @@ class ServedCalls:
         call = next((call for call in reversed(self._running) if call.key == key), None)
         if call is not None:
             handle = self._leaving[call] = self._running.pop(call)
-            handle.cancel()
+            _cancel(handle)
             return
         job = next((job for job in reversed(self._ready) if job[0].key == key), None)
         if job is not None:
@@ -211,13 +212,23 @@ class ServedCalls:
             self.count -= 1
             self._write(self._ready.popleft()[0].error_answer(CLOSED))
         for handle in [*self._running.values(), *self._leaving.values()]:
-            handle.cancel()
+            _cancel(handle)
 
     async def wait(self) -> None:
         """Give the cancelled handlers a moment to clean up."""
         if self.count:
             with anyio.move_on_after(LEAVE_TIMEOUT, shield=True):
                 await self._all_gone.wait()
+
+
+def _cancel(handle: asyncio.Task[Any] | anyio.CancelScope) -> None:
+    """Cancel a handler as the SDK does: not while it shields itself, as to finish what must not be cut in two."""
+    if not isinstance(handle, asyncio.Task):
+        handle.cancel()
+    elif not handle.done() and shielded(handle):
+        asyncio.get_running_loop().call_later(SHIELD_POLL, _cancel, handle)
+    else:
+        handle.cancel()
 
 
 @types.coroutine
