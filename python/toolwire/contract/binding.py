@@ -127,7 +127,7 @@ class Registry:
         self._bindings: dict[str, Binding] = {}
 
     def register(self, *tools: Any) -> None:
-        """Admits a batch. Raises ToolwireError for, in order: what cannot be bound, a name twice, a name that is taken."""
+        """Admits a batch. Raises ToolwireError for, in order: what cannot be bound, a name twice, a taken name."""
         bound: list[Binding] = []
         for index, tool in enumerate(tools):
             try:
