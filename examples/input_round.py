@@ -1,5 +1,6 @@
-"""Shows a tool that asks a person something in the middle of a call: the question is saved to a file, answered, and the call goes on.
+"""Shows a tool that asks a person something in the middle of a call.
 
+The question is saved to a file, answered, and the call goes on.
 Run it: `python examples/input_round.py`. The server is this file too, started with `--serve`.
 """
 
@@ -7,10 +8,10 @@ import asyncio
 import json
 import sys
 import tempfile
-from pathlib import Path
 from typing import Any
 
 import mcp_types as types
+from anyio import Path
 from mcp.server.mcpserver import Context, MCPServer
 
 import toolwire
@@ -28,8 +29,7 @@ async def book_table(ctx: Context, restaurant: str, people: int) -> str | types.
             input_requests={"when": types.ElicitRequest(params=form)}, request_state="b-17"
         )
     answer = ctx.input_responses["when"]
-    assert isinstance(answer, types.ElicitResult)
-    if answer.action != "accept" or answer.content is None:
+    if not isinstance(answer, types.ElicitResult) or answer.action != "accept" or answer.content is None:
         return "nothing was booked"
     return f"booked {ctx.request_state}: {people} people at {restaurant}, {answer.content['time']}"
 
@@ -39,13 +39,13 @@ async def ask(tool: toolwire.Tool, file: Path) -> None:
     try:
         print("answered at once:", await tool.invoke(b'{"restaurant":"Maaemo","people":4}'))
     except toolwire.InputRequest as request:
-        file.write_text(request.to_json())
+        await file.write_text(request.to_json())
         print("the tool asks:", json.loads(request.prompt)["message"])
 
 
 async def finish(tool: toolwire.Tool, file: Path, *answers: dict[str, Any]) -> str:
     """Takes the question from its file and goes on with the call, by the first answer that fits what was asked."""
-    request = toolwire.InputRequest.from_json(file.read_text())
+    request = toolwire.InputRequest.from_json(await file.read_text())
     for answer in answers:
         try:
             continuation = request.answer(json.dumps(answer))
@@ -57,6 +57,7 @@ async def finish(tool: toolwire.Tool, file: Path, *answers: dict[str, Any]) -> s
 
 
 async def main() -> None:
+    """Asks twice, and answers with a time and with a no."""
     # `input_rounds` tells the server that forms may be asked; the session has to live until the answer is in.
     command = [sys.executable, __file__, "--serve"]
     async with toolwire.connect(command, mode="auto", input_rounds=True) as connection:

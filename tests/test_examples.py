@@ -68,8 +68,10 @@ def test_an_agent_is_served_over_stdio_and_called_by_another() -> None:
 def test_a_question_is_saved_to_a_file_and_its_call_is_finished() -> None:
     assert lines("input_round.py") == [
         "the tool asks: When at Maaemo?",
-        "refused before the server heard of it: the answer does not match what was asked: "
-        'toolwire: validate value: field "content.time": expected string, got number 19',
+        (
+            "refused before the server heard of it: the answer does not match what was asked: "
+            'toolwire: validate value: field "content.time": expected string, got number 19'
+        ),
         "booked b-17: 4 people at Maaemo, 19:30",
         "the tool asks: When at Maaemo?",
         "nothing was booked",

@@ -51,7 +51,10 @@ class SchemaFault(ValueError):
 
 @final
 class Validator:
-    """A JSON Schema compiled once, numbers exact. `JsonError` where a text is not I-JSON (`too_large`, `too_deep` count)."""
+    """A JSON Schema compiled once, numbers exact.
+
+    Raises `JsonError` where a text is not I-JSON; `too_large` and `too_deep` are such kinds.
+    """
 
     def __new__(cls, schema: _Text) -> Validator: ...
     def check(self, instance: _Text) -> str | None: ...
@@ -196,7 +199,6 @@ class Block:
     def size(self) -> int | None: ...
     @property
     def raw(self) -> bytes: ...
-    def members(self, glimpsed: str, inside: str | None = None) -> dict[str, bytes]: ...
 
 @final
 class ServedCall:

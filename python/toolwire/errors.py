@@ -109,7 +109,10 @@ class ToolFailure(ToolError):
 
 
 class UnexpectedFailure(ToolFailure):
-    """A handler raised what is no ToolError: to a model one failed call, to `register` a defect that nobody is told of."""
+    """A handler raised what is no ToolError.
+
+    To a model it is one failed call, to `register` a defect that nobody is told of.
+    """
 
 
 class RemoteCallError(ToolError):

@@ -105,6 +105,11 @@ async def test_odd_params_are_answered_alike(era: str) -> None:
     compared = await compare(shop, [*opening(era), *steps])
     # Absent and null arguments are certain; everything else is the SDK's to judge.
     assert compared.express.express_calls == 2
+    # Names are told apart after unescaping, and the last of a name counts, as the SDK reads them.
+    results = [answer["result"] for answer in compared.answers if "content" in answer.get("result", {})]
+    texts = [result["content"][0]["text"] for result in results]
+    assert texts[:4] == ["{}", "{}", '{"x":1}', '{"text":"escaped"}']
+    assert texts[-2:] == ["heard: a", "heard: a"]
 
 
 IDS = [

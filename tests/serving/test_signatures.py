@@ -248,3 +248,27 @@ def test_a_parameter_for_the_sdks_context_is_no_parameter_of_the_clients() -> No
         assert toolwire.tool(function).input_schema.raw == (
             b'{"type":"object","properties":{"x":{"type":"integer"}},"required":["x"]}'
         )
+
+
+def test_texts_that_cannot_be_sent_fail_at_construction() -> None:
+    """In a listing they would cost every other tool its entry."""
+
+    def plain(n: int) -> str:
+        return str(n)
+
+    makings: list[Callable[[], object]] = [
+        lambda: toolwire.tool(plain, description="cut \ud83d"),
+        lambda: toolwire.tool(plain, title="cut \ud83d"),
+        lambda: toolwire.tool(plain, name="cut \ud83d"),
+        lambda: Tool.raw("raw", "cut \ud83d", None, bytes.decode),
+    ]
+    for make in makings:
+        with pytest.raises(SchemaError, match="half of a surrogate pair in its texts"):
+            make()
+    with pytest.raises(SchemaError, match='tool "raw": its output schema is no JSON: '):
+        Tool.raw("raw", "", None, bytes.decode, output_schema=b'{"type":}')
+
+
+def test_an_output_schema_keeps_its_bytes() -> None:
+    given = b'{ "type" : "object", "x": 1.50 }'
+    assert Tool.raw("raw", "", None, bytes.decode, output_schema=given).definition.output_schema == given

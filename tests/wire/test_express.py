@@ -95,7 +95,7 @@ class Pipe:
     def full(self) -> bool:
         return self.room is not None and self.room <= 0
 
-    def write(self, line: bytes, /, *, now: bool = False) -> None:  # noqa: ARG002 - a channel's signature
+    def write(self, line: bytes, /, *, now: bool = False) -> None:
         self.lines.append(line)
         if self.room is not None:
             self.room -= len(line)

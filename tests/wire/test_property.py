@@ -36,7 +36,7 @@ class Hand:
     async def open(self, _: Listener, /) -> None: ...
     async def aclose(self) -> None: ...
 
-    def write(self, line: bytes, /, *, now: bool = False) -> None:  # noqa: ARG002 - a channel's signature
+    def write(self, line: bytes, /, *, now: bool = False) -> None:
         self.written += line
 
 

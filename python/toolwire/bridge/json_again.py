@@ -9,7 +9,7 @@ __all__ = ["encoded"]
 
 
 def encoded(value: Any) -> bytes:
-    """A decoded value as JSON. Half a surrogate pair stays an escape, so that it is flagged as it is on a wire."""
+    """A decoded value as JSON again. Half a surrogate pair stays an escape, to be flagged as it is on a wire."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     try:
         return text.encode()

@@ -34,10 +34,15 @@ def exact_arguments(kept: Kept | None, arguments: dict[str, Any] | None) -> byte
     if kept is not None and kept.message.method == "tools/call":
         sent = (kept.message.params or {}).get("arguments")
         if _unchanged(sent or {}, arguments or {}):
-            raw = kept.frame.call_arguments()
+            raw = _member(kept, "arguments")
             return b"{}" if raw is None or raw == b"null" else raw
     # In ASCII: half of a surrogate pair stays an escape, and is refused like one that came over the wire.
     return json.dumps(arguments or {}, separators=(",", ":"), default=str).encode()
+
+
+def _member(kept: Kept, name: str) -> bytes | None:
+    """A member of the params as it was written, by the name that the SDK reads: unescaped, and the last of several."""
+    return _core.members(kept.frame.params or b"{}").get(name)
 
 
 def _unchanged(now: Any, sent: Any) -> bool:
@@ -55,7 +60,7 @@ def request_of(
     meta = (context.params or {}).get("_meta")
     raw = None if meta is None else to_json(meta, serialize_unknown=True)
     if kept is not None and _unchanged(meta, (kept.message.params or {}).get("_meta")):
-        raw = kept.frame.call_meta()
+        raw = _member(kept, "_meta")
     # The SDK's dispatcher inside a process has no token: there nobody but it knows whether the client listens.
     wants = kept is None or (isinstance(meta, dict) and meta.get("progressToken") is not None)
 

@@ -21,7 +21,10 @@ def call_id() -> str:
 
 
 async def run_admitted(caller: Any, tool: Any, admitted: Invocation | Continuation) -> ToolOutput:
-    """An admitted call, once its tool's guard allows it. Raises AuthorizationError, and what the caller raises."""
+    """An admitted call, once its tool's guard allows it.
+
+    Raises AuthorizationError, ToolFailure, and what the caller raises.
+    """
     settings: Settings = tool.settings
     if settings.authorizer is not None:
         await authorize(settings.authorizer, tool.name, admitted)

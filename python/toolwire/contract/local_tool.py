@@ -83,8 +83,8 @@ def raw_tool(
     parsed = EMPTY if schema is None else schema if isinstance(schema, Schema) else Schema.parse(schema)
     promised = None
     if output_schema is not None:
-        text = output_schema.raw if isinstance(output_schema, Schema) else output_schema
-        promised = _core.compact(text)
+        promised = _promise(name, output_schema.raw if isinstance(output_schema, Schema) else output_schema)
+    _check_texts(name, description)
     settings = applied(policies, Settings())
     definition = LocalDefinition(name, description, parsed.raw, promised, annotations=settings.annotations)
     return Tool(name, definition, settings, RawCaller(function))
@@ -95,6 +95,24 @@ def _check(name: str, function: Any) -> None:
         raise SchemaError("toolwire: Tool called with an empty name")
     if not callable(function):
         raise SchemaError(f"toolwire: Tool {quoted(name)} called with a nil handler")
+
+
+def _check_texts(name: str, *texts: str | None) -> None:
+    """Half of a surrogate pair in one entry would make the whole listing unsendable."""
+    try:
+        "".join(filter(None, (name, *texts))).encode()
+    except UnicodeEncodeError:
+        raise SchemaError(f"toolwire: tool {quoted(name)}: half of a surrogate pair in its texts") from None
+
+
+def _promise(name: str, output_schema: bytes | str) -> bytes:
+    """An output schema as it was given, once it is known to be JSON."""
+    text = output_schema.encode() if isinstance(output_schema, str) else output_schema
+    try:
+        _core.check_output(text)
+    except _core.JsonError as error:
+        raise SchemaError(f"toolwire: tool {quoted(name)}: its output schema is no JSON: {error.args[0]}") from None
+    return text.strip()
 
 
 def from_function(
@@ -118,6 +136,7 @@ def from_function(
     signature = Signature(name, function, strict_input=settings.strict_input)
     if description is None:
         description = summary(docstring_of(function))
+    _check_texts(name, description, title)
     output_schema = _output_schema(name, function)
     definition = LocalDefinition(
         name, description, signature.schema, output_schema, title=title, annotations=settings.annotations

@@ -32,27 +32,45 @@ class Definition(Protocol):
     """Where a tool's facts are read from; bytes are exact JSON."""
 
     @property
-    def description(self) -> str: ...
+    def description(self) -> str:
+        """What the tool does; may be empty."""
+
     @property
-    def title(self) -> str | None: ...
+    def title(self) -> str | None:
+        """The name for people."""
+
     @property
-    def input_schema(self) -> bytes | None: ...
+    def input_schema(self) -> bytes | None:
+        """The input schema; `None` is `{"type":"object"}`."""
+
     @property
-    def output_schema(self) -> bytes | None: ...
+    def output_schema(self) -> bytes | None:
+        """The output schema, where its root is an object's."""
+
     @property
-    def annotations(self) -> bytes | None: ...
+    def annotations(self) -> bytes | None:
+        """The owner's hints."""
+
     @property
-    def meta(self) -> bytes | None: ...
+    def meta(self) -> bytes | None:
+        """The definition's `_meta`."""
+
     @property
-    def text(self) -> bytes: ...
-    def warnings(self) -> list[str]: ...
-    def fingerprint(self) -> str: ...
+    def text(self) -> bytes:
+        """The whole listing entry."""
+
+    def warnings(self) -> list[str]:
+        """What is odd about it and kept all the same."""
+
+    def fingerprint(self) -> str:
+        """SHA-256 over the exact bytes of name, description and schema."""
 
 
 class Caller(Protocol):
     """Carries the calls of tools."""
 
-    async def call(self, tool: Tool, arguments: bytes | str) -> ToolOutput: ...
+    async def call(self, tool: Tool, arguments: bytes | str) -> ToolOutput:
+        """One call. Raises ToolFailure or RemoteCallError."""
 
 
 class Tool:
@@ -86,7 +104,7 @@ class Tool:
 
         `schema` is its input schema; without one it is `{"type":"object"}`. Raises SchemaError.
         """
-        from toolwire.contract.local_tool import raw_tool  # noqa: PLC0415 - it makes Tools, so it imports this room
+        from toolwire.contract.local_tool import raw_tool
 
         return raw_tool(name, description, schema, function, *policies, output_schema=output_schema)
 
@@ -127,7 +145,7 @@ class Tool:
         return self.binding.contract.prepare(raw, call_id=call_id)
 
     async def resume(self, continuation: Continuation) -> ToolOutput:
-        """Goes on with a call that asked for input. Raises ContinuationBindingError for what is another binding's."""
+        """Goes on with a call that asked for input. Raises ContinuationBindingError for one that is not this binding's."""
         return await self.binding.call(continuation)
 
     async def _run_admitted(self, admitted: Invocation | Continuation) -> ToolOutput:
@@ -167,7 +185,7 @@ class Tool:
 
     @property
     def output_schema(self) -> Schema | None:
-        """The output schema, where its root is an object's; any other stands in `definition_json` (row C35)."""
+        """The output schema, where there is one with an object's root; any other stands in `definition_json` (row C35)."""
         raw = self._definition.output_schema
         return None if raw is None else Schema(raw)
 
