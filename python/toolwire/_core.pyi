@@ -51,7 +51,10 @@ class SchemaFault(ValueError):
 
 @final
 class Validator:
-    """A JSON Schema compiled once, numbers exact. `JsonError` where a text is not I-JSON (`too_large`, `too_deep` count)."""
+    """A JSON Schema compiled once, numbers exact.
+
+    Raises `JsonError` where a text is not I-JSON; `too_large` and `too_deep` are such kinds.
+    """
 
     def __new__(cls, schema: _Text) -> Validator: ...
     def check(self, instance: _Text) -> str | None: ...

@@ -32,27 +32,45 @@ class Definition(Protocol):
     """Where a tool's facts are read from; bytes are exact JSON."""
 
     @property
-    def description(self) -> str: ...
+    def description(self) -> str:
+        """What the tool does; may be empty."""
+
     @property
-    def title(self) -> str | None: ...
+    def title(self) -> str | None:
+        """The name for people."""
+
     @property
-    def input_schema(self) -> bytes | None: ...
+    def input_schema(self) -> bytes | None:
+        """The input schema; `None` is `{"type":"object"}`."""
+
     @property
-    def output_schema(self) -> bytes | None: ...
+    def output_schema(self) -> bytes | None:
+        """The output schema, where its root is an object's."""
+
     @property
-    def annotations(self) -> bytes | None: ...
+    def annotations(self) -> bytes | None:
+        """The owner's hints."""
+
     @property
-    def meta(self) -> bytes | None: ...
+    def meta(self) -> bytes | None:
+        """The definition's `_meta`."""
+
     @property
-    def text(self) -> bytes: ...
-    def warnings(self) -> list[str]: ...
-    def fingerprint(self) -> str: ...
+    def text(self) -> bytes:
+        """The whole listing entry."""
+
+    def warnings(self) -> list[str]:
+        """What is odd about it and kept all the same."""
+
+    def fingerprint(self) -> str:
+        """SHA-256 over the exact bytes of name, description and schema."""
 
 
 class Caller(Protocol):
     """Carries the calls of tools."""
 
-    async def call(self, tool: Tool, arguments: bytes | str) -> ToolOutput: ...
+    async def call(self, tool: Tool, arguments: bytes | str) -> ToolOutput:
+        """One call. Raises ToolFailure or RemoteCallError."""
 
 
 class Tool:
