@@ -5,6 +5,7 @@
 #   make test      the real servers, the Rust tests, the Python tests   (PYTEST_ARGS="-k lines" for some of them)
 #   make check     format, lint, types, stubs
 #   make bench     the speed table                                      (BENCH_ARGS=... is passed on)
+#   make bench-peers   the other SDKs that it compares with, in Rust and, where Go is there, in Go; then make bench again
 #   make soak      100,000 calls and 1,000 connects                     (SOAK=short for the short form)
 #   make dev       a wheel without link-time optimisation, in seconds, into .venv
 #   make build     the release wheel, into .venv
@@ -34,6 +35,7 @@ RELEASE := $(VENV)/.stamp-release
 FAST := $(VENV)/.stamp-fast
 BENCH := $(VENV)/.stamp-bench
 NODE_SERVERS := .servers/node/.stamp
+PEERS := target/benches/peers
 
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(wildcard README.md) LICENSE $(PINS) \
   $(shell find rust python/toolwire ! -path '*__pycache__*' ! -name '*.so' 2>/dev/null)
@@ -52,7 +54,7 @@ rm -f $(RELEASE) $(FAST)
 mv $(TOOLS).began $@
 endef
 
-.PHONY: demo test check bench soak servers dev build clean
+.PHONY: demo test check bench bench-peers soak servers dev build clean
 
 demo: $(RELEASE)
 	$(BIN)/toolwire demo
@@ -73,6 +75,14 @@ check: $(RELEASE)
 
 bench: $(RELEASE) $(BENCH)
 	$(RUN) -m benches $(BENCH_ARGS)
+
+bench-peers:
+	mkdir -p $(PEERS)
+	cargo build --quiet --locked --release --manifest-path benches/peers/rmcp/Cargo.toml --target-dir target/benches/rmcp
+	for program in server client; do cp target/benches/rmcp/release/$$program $(PEERS)/rmcp-$$program; done
+	if command -v go >/dev/null; then \
+	  cd benches/peers/go && go build -mod=readonly -o ../../../$(PEERS)/go-server .; \
+	else echo "bench-peers: no go here, the Go SDK is left out"; fi
 
 soak: $(RELEASE)
 	SOAK=$(SOAK) $(RUN) -m tests.soak

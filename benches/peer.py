@@ -1,22 +1,45 @@
-"""The raw echo server of the benches, built once with the rustc that built the wheel."""
+"""The programs beside the benches: two raw ones, built with the rustc that built the wheel; those of other SDKs."""
 
 import shutil
 import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-SOURCE = HERE / "echo.rs"
-BINARY = HERE.parent / "target" / "benches" / "echo"
+BUILT = HERE.parent / "target" / "benches"
+SERVERS = HERE / "servers"
 
 
 @cache
-def echo() -> str:
-    """Build the server if its source is newer than its binary; its path."""
-    if not BINARY.exists() or BINARY.stat().st_mtime < SOURCE.stat().st_mtime:
+def _raw(name: str) -> str:
+    """Build a raw program if its source is newer than its binary; its path."""
+    source, binary = HERE / f"{name}.rs", BUILT / name
+    if not binary.exists() or binary.stat().st_mtime < source.stat().st_mtime:
         rustc = shutil.which("rustc")
         if rustc is None:
             raise SystemExit("the benches need rustc, which comes with cargo")
-        BINARY.parent.mkdir(parents=True, exist_ok=True)
-        subprocess.run([rustc, "--edition", "2024", "-O", "-o", str(BINARY), str(SOURCE)], check=True)
-    return str(BINARY)
+        BUILT.mkdir(parents=True, exist_ok=True)
+        subprocess.run([rustc, "--edition", "2024", "-O", "-o", str(binary), str(source)], check=True)
+    return str(binary)
+
+
+def echo() -> str:
+    """Give the raw echo server, which is also a client that only counts lines."""
+    return _raw("echo")
+
+
+def press() -> str:
+    """Give the raw client that presses any server."""
+    return _raw("press")
+
+
+def python(name: str) -> list[str]:
+    """Give the command of a server in Python: `ours`, `lowlevel`, `mcpserver`, `fast`."""
+    return [sys.executable, str(SERVERS / f"{name}.py")]
+
+
+def other(name: str) -> str | None:
+    """Give a program of another SDK, `rmcp-server`, `rmcp-client` or `go-server`; `make bench-peers` builds them."""
+    found = BUILT / "peers" / name
+    return str(found) if found.exists() else None
