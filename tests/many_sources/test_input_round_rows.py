@@ -1,8 +1,10 @@
 """Rows 122 to 135 of many-sources 7: a remote tool asks something in the middle of a call, and the call goes on."""
 
 import json
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -27,6 +29,7 @@ from toolwire.bridge.input_rounds import MAX_ROUNDS
 from toolwire.errors import IncompleteResultError
 from toolwire.testing import Answer, RawServer, die, listing, result
 
+ORDINARY = Path(__file__).resolve().parents[1] / "wire" / "sdk_server.py"
 NEGOTIATED: dict[str, Any] = {"input_rounds": True}
 SCHEMA = b'{"type":"object","properties":{"name":{"type":"string","minLength":1}},"required":["name"]}'
 STATE = rb'"s \"1\" \u00e9 \\ \/ \ud83d\ude00"'
@@ -393,3 +396,20 @@ async def test_a_lost_connection_in_a_round_is_an_unknown_outcome() -> None:
         with pytest.raises(RemoteCallError) as caught:
             await tools[0].resume(request.answer(ANSWER))
     assert caught.value.may_have_run
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_real_server_in_a_process_asks_or_is_refused_by_era(era: str) -> None:
+    """The SDK's own stdio server: input rounds are of 2026-07-28, and 2025-11-25 has none."""
+    command = [sys.executable, str(ORDINARY)]
+    with anyio.fail_after(PATIENCE):
+        async with toolwire.connect(command, mode=mode(era), **NEGOTIATED) as connection:
+            tools = await toolwire.discover([Source("", connection)])
+            tool = tools["question"]
+            if era == OLD:
+                with pytest.raises((RemoteCallError, ToolFailure)):
+                    await tool.call(b"{}")
+                return
+            request = await requested(tool)
+            output = await tool.resume(request.answer(b'{"action":"accept","content":{"name":"Ada"}}'))
+    assert output.joined_text() == "{'name': 'Ada'} s1"
