@@ -104,7 +104,7 @@ class Tool:
 
         `schema` is its input schema; without one it is `{"type":"object"}`. Raises SchemaError.
         """
-        from toolwire.contract.local_tool import raw_tool
+        from toolwire.contract.local_tool import raw_tool  # noqa: PLC0415 - it makes Tools, so it imports this room
 
         return raw_tool(name, description, schema, function, *policies, output_schema=output_schema)
 
@@ -145,7 +145,7 @@ class Tool:
         return self.binding.contract.prepare(raw, call_id=call_id)
 
     async def resume(self, continuation: Continuation) -> ToolOutput:
-        """Goes on with a call that asked for input. Raises ContinuationBindingError for one that is not this binding's."""
+        """Goes on with a call that asked for input. Raises ContinuationBindingError for what is another binding's."""
         return await self.binding.call(continuation)
 
     async def _run_admitted(self, admitted: Invocation | Continuation) -> ToolOutput:
@@ -185,7 +185,7 @@ class Tool:
 
     @property
     def output_schema(self) -> Schema | None:
-        """The output schema, where there is one with an object's root; any other stands in `definition_json` (row C35)."""
+        """The output schema, where its root is an object's; any other stands in `definition_json` (row C35)."""
         raw = self._definition.output_schema
         return None if raw is None else Schema(raw)
 
