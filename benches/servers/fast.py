@@ -5,10 +5,13 @@ from fastmcp import FastMCP
 server = FastMCP("echo")
 
 
-@server.tool(output_schema=None)
 async def echo(text: str) -> str:
     """Give the text back."""
     return text
+
+
+# Not as a decorator: without FastMCP installed that would leave the function without its types.
+server.tool(output_schema=None)(echo)
 
 
 if __name__ == "__main__":
