@@ -111,7 +111,7 @@ async def test_row_013_two_sources_of_one_name_collide() -> None:
 
 
 async def test_row_014_custom_name() -> None:
-    naming = lambda source, remote: f"mcp__{remote}"  # noqa: E731 - a callback as a host writes it
+    naming = lambda _, remote: f"mcp__{remote}"  # noqa: E731 - a callback as a host writes it
     async with discovered(entry("echo"), public_name=naming) as (server, tools):
         assert tools.names == ("mcp__echo",)
         await tools[0].call(b"{}")
