@@ -43,8 +43,8 @@ SDK_ROOMS = {"wire", "bridge", "_sdk", "adapters"}
 # The SDK's side of the comparison that `toolwire demo` shows: a room that is no room of ours.
 SDK_FILES = {"demo/sdk_alone.py"}
 # `trio` is imported only where it runs already, and `opentelemetry` is the SDK's own dependency.
-RUN_TIME = {"pydantic", "pydantic_core", "orjson", "anyio", "docstring_parser", "opentelemetry", "trio"}
-ROOM_EXTRAS = {"cli": {"typer", "rich"}}
+RUN_TIME = {"pydantic", "pydantic_core", "orjson", "anyio", "docstring_parser", "opentelemetry", "trio", "httpx2"}
+ROOM_EXTRAS = {"cli": {"typer", "rich", "uvicorn"}}
 ANY_FRAMEWORK = {"adapters"}
 
 # The same for the crate. `limits` and `error` are the ground floor, open to all.

@@ -16,6 +16,7 @@ from mcp.server.mcpserver import MCPServer
 from mcp_types import ElicitResult
 
 from toolwire.bridge.home import Home
+from toolwire.bridge.http import http_transport, is_url, shown_address
 from toolwire.bridge.owner import Overdue, Owner
 from toolwire.bridge.serving import in_process
 from toolwire.errors import ConnectError
@@ -72,8 +73,9 @@ class connect:  # noqa: N801 - the design's name: used as a function, it is the 
     `target` is an argv list, the SDK's StdioServerParameters, a URL, an SDK server, or a wire. `env` is merged over the
     variables that the SDK inherits by default; `errlog` gets the server's stderr as it comes. The limits are seconds,
     bytes and counts (see `toolwire.wire.limits`); `None` lifts a deadline. `input_rounds` advertises forms, so that a
-    discovered tool may ask something. Every other keyword is `mcp.Client`'s, by the same name (`mode`,
-    `sampling_callback`, `elicitation_callback`, `list_roots_callback`, …).
+    discovered tool may ask something. `headers`, `auth` (an `httpx2.Auth`, such as the SDK's OAuth provider),
+    `http_client` (an `httpx2.AsyncClient`) and `sse_read_timeout` (seconds) are for a URL. Every other keyword is
+    `mcp.Client`'s, by the same name (`mode`, `sampling_callback`, `elicitation_callback`, `list_roots_callback`, …).
 
     Raises ConnectError, which says whose fault it is and shows what the server printed.
     """
@@ -92,6 +94,10 @@ class connect:  # noqa: N801 - the design's name: used as a function, it is the 
         in_flight: int = UNSET,
         line_limit: int = UNSET,
         input_rounds: bool = False,
+        headers: Mapping[str, str] | None = None,
+        auth: Any = None,
+        http_client: Any = None,
+        sse_read_timeout: float | None = None,
         **client_options: Any,
     ) -> None:
         if input_rounds:
@@ -109,9 +115,18 @@ class connect:  # noqa: N801 - the design's name: used as a function, it is the 
             raise TypeError("in_flight and line_limit are the wire's own: pass them to ClientWire(limits=…)")
         if not isinstance(target, list | tuple | StdioServerParameters) and (env, cwd, errlog) != (None, None, None):
             raise TypeError("env, cwd and errlog are for a target that is a command")
+        http: dict[str, Any] = {
+            "headers": headers,
+            "auth": auth,
+            "http_client": http_client,
+            "sse_read_timeout": sse_read_timeout,
+        }
+        if not is_url(target) and any(value is not None for value in http.values()):
+            raise TypeError("headers, auth, http_client and sse_read_timeout are for a target that is a URL")
         base = target.limits if isinstance(target, ClientWire) else Limits()
         self._limits = dataclasses.replace(base, **named)
         self._wire: ClientWire | None = None
+        self._address = shown_address(target) if is_url(target) else None
         if isinstance(target, ClientWire):
             self._wire = target
         elif isinstance(target, list | tuple | StdioServerParameters):
@@ -121,6 +136,8 @@ class connect:  # noqa: N801 - the design's name: used as a function, it is the 
             self._manager = self._in_process(target, client_options)
         else:
             sdk_target: Any = target if self._wire is None else self._wire
+            if is_url(target):
+                sdk_target = http_transport(target, **http)
             self._manager = mcp.Client(sdk_target, **client_options)
         self._owner: Owner[mcp.Client] | None = None
 
@@ -158,7 +175,9 @@ class connect:  # noqa: N801 - the design's name: used as a function, it is the 
 
     @property
     def _shown(self) -> str:
-        return "the server" if self._wire is None else f"the server {self._wire.name!r}"
+        if self._wire is None:
+            return "the server" if self._address is None else f"the server at {self._address}"
+        return f"the server {self._wire.name!r}"
 
     @property
     def _ended(self) -> str | None:

@@ -13,11 +13,13 @@ from toolwire.cli.server import (
     DirectoryOption,
     EnvironmentOption,
     Exit,
+    HeaderOption,
     Opened,
     PrefixOption,
     ServerOptions,
     Stop,
     TimeoutOption,
+    UrlOption,
     opened,
     run,
 )
@@ -29,7 +31,7 @@ def call_tool(
     arguments: Annotated[
         str, typer.Argument(metavar="JSON", help="Its arguments: one JSON object, sent as it stands; - reads stdin.")
     ],
-    command: CommandArgument,
+    command: CommandArgument = None,
     *,
     raw: Annotated[
         bool, typer.Option("--raw", help="Print the whole result, byte for byte as the server sent it.")
@@ -38,12 +40,14 @@ def call_tool(
     cwd: DirectoryOption = None,
     timeout: TimeoutOption = None,
     prefix: PrefixOption = "",
+    url: UrlOption = None,
+    header: HeaderOption = None,
 ) -> None:
     """Call a tool and print what a model would read.
 
     An error result is printed to stderr (with --raw to stdout) and ends with 1.
     """
-    options = ServerOptions.read(command, env, cwd, timeout, prefix)
+    options = ServerOptions.read(command, env, cwd, timeout, prefix, url, header)
 
     async def calling() -> Exit:
         text = sys.stdin.buffer.read() if arguments == "-" else arguments.encode("utf-8", "surrogateescape")

@@ -14,10 +14,12 @@ from toolwire.cli.server import (
     DirectoryOption,
     EnvironmentOption,
     Exit,
+    HeaderOption,
     Opened,
     PrefixOption,
     ServerOptions,
     TimeoutOption,
+    UrlOption,
     opened,
     run,
 )
@@ -47,19 +49,21 @@ Section = tuple[str, str, list[str]]
 
 
 def check_server(
-    command: CommandArgument,
+    command: CommandArgument = None,
     *,
     env: EnvironmentOption = None,
     cwd: DirectoryOption = None,
     timeout: TimeoutOption = None,
     prefix: PrefixOption = "",
+    url: UrlOption = None,
+    header: HeaderOption = None,
 ) -> None:
     """Report what is wrong with a server.
 
     Skipped tools and why, warnings, noise on its stdout, names and schemas that model providers refuse, times.
     Ends with 0 whatever was found: the report is the answer.
     """
-    options = ServerOptions.read(command, env, cwd, timeout, prefix)
+    options = ServerOptions.read(command, env, cwd, timeout, prefix, url, header)
 
     async def checking() -> Exit:
         async with opened(options) as server:

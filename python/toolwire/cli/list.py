@@ -13,9 +13,11 @@ from toolwire.cli.server import (
     DirectoryOption,
     EnvironmentOption,
     Exit,
+    HeaderOption,
     PrefixOption,
     ServerOptions,
     TimeoutOption,
+    UrlOption,
     opened,
     run,
 )
@@ -23,7 +25,7 @@ from toolwire.cli.terminal import console, one_line, say, write_bytes
 
 
 def list_tools(
-    command: CommandArgument,
+    command: CommandArgument = None,
     *,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print a JSON array of the entries, byte for byte as the server sent them.")
@@ -32,12 +34,14 @@ def list_tools(
     cwd: DirectoryOption = None,
     timeout: TimeoutOption = None,
     prefix: PrefixOption = "",
+    url: UrlOption = None,
+    header: HeaderOption = None,
 ) -> None:
     """List the tools of a server.
 
     A tool that can't be imported is named on stderr and costs no other tool.
     """
-    options = ServerOptions.read(command, env, cwd, timeout, prefix)
+    options = ServerOptions.read(command, env, cwd, timeout, prefix, url, header)
 
     async def listing() -> Exit:
         async with opened(options) as server:

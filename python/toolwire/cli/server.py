@@ -10,9 +10,9 @@ import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Annotated, NoReturn, TypedDict
+from typing import Annotated, Final, NoReturn, TypedDict
 
 import anyio
 import typer
@@ -32,7 +32,14 @@ class Exit(IntEnum):
 
 
 CommandArgument = Annotated[
-    list[str], typer.Argument(metavar="-- COMMAND", help="The server's command, behind two dashes.")
+    list[str] | None, typer.Argument(metavar="-- COMMAND", help="The server's command, behind two dashes.")
+]
+UrlOption = Annotated[
+    str | None, typer.Option("--url", metavar="URL", help="The address of a running server, in place of a command.")
+]
+HeaderOption = Annotated[
+    list[str] | None,
+    typer.Option("--header", metavar="NAME:VALUE", help="Send a header with every request. May be given again."),
 ]
 EnvironmentOption = Annotated[
     list[str] | None,
@@ -48,24 +55,66 @@ TimeoutOption = Annotated[
 PrefixOption = Annotated[str, typer.Option("--prefix", metavar="TEXT", help="Put this before every tool's name.")]
 
 
+TOKEN: Final = "TOOLWIRE_TOKEN"  # noqa: S105 - the variable's name
+"""The environment variable of the bearer token that goes to a `--url`."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class ServerOptions:
-    """What `list`, `call` and `check` have in common. `timeout` is in seconds; `None` keeps the API's own limits."""
+    """What `list`, `call` and `check` have in common. `timeout` is in seconds; `None` keeps the API's own limits.
+
+    There is either a command or a `url`. A bearer token comes from the environment, so that no list of processes and
+    no history of a shell shows it.
+    """
 
     argv: list[str]
     env: dict[str, str]
     cwd: str | None
     timeout: float | None
     prefix: str
+    url: str | None = None
+    headers: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def read(
-        cls, argv: list[str], env: list[str] | None, cwd: str | None, timeout: float | None, prefix: str
+        cls,
+        argv: list[str] | None,
+        env: list[str] | None,
+        cwd: str | None,
+        timeout: float | None,
+        prefix: str,
+        url: str | None = None,
+        header: list[str] | None = None,
     ) -> "ServerOptions":
-        """Check what the command line gave. Ends the process with 2 on a variable or a time that is none."""
+        """Check what the command line gave. Ends the process with 2 on what is none of a thing, or has no server."""
         if timeout is not None and not 0 < timeout < float("inf"):
             raise typer.BadParameter(f"{timeout:g} is no time to wait, give seconds above 0", param_hint="--timeout")
-        return cls(argv=argv, env=dict(map(_variable, env or ())), cwd=cwd, timeout=timeout, prefix=prefix)
+        if (url is None) == (not argv):
+            raise typer.BadParameter("a server is either a command behind --, or --url URL", param_hint="-- COMMAND")
+        if url is None and header:
+            raise typer.BadParameter("a command gets no headers, they are for --url", param_hint="--header")
+        if url is not None and (env or cwd is not None):
+            raise typer.BadParameter("--env and --cwd are for a command", param_hint="--url")
+        if url is not None and not url.startswith(("http://", "https://")):
+            raise typer.BadParameter(f"{shown(url)!r} is no http:// or https:// address", param_hint="--url")
+        headers = dict(map(_header, header or ()))
+        token = os.environ.get(TOKEN)
+        if url is not None and token and "authorization" not in map(str.lower, headers):
+            headers["Authorization"] = f"Bearer {token}"
+        variables = dict(map(_variable, env or ()))
+        return cls(argv=argv or [], url=url, headers=headers, env=variables, cwd=cwd, timeout=timeout, prefix=prefix)
+
+    @property
+    def connecting(self) -> toolwire.connect:
+        """The connection that the options ask for, not entered yet."""
+        if self.url is not None:
+            return toolwire.connect(self.url, headers=self.headers or None, **self.limits)
+        return toolwire.connect(self.argv, env=self.env or None, cwd=self.cwd, **self.limits)
+
+    @property
+    def shown(self) -> str:
+        """The server, as the person named it."""
+        return one_line(self.url if self.url is not None else shlex.join(self.argv), 80)
 
     @property
     def limits(self) -> "Deadlines":
@@ -90,6 +139,13 @@ def _variable(text: str) -> tuple[str, str]:
     return name, value
 
 
+def _header(text: str) -> tuple[str, str]:
+    name, colon, value = text.partition(":")
+    if not name.strip() or not colon or any(mark in text for mark in "\r\n\0"):
+        raise typer.BadParameter(f"{shown(text)!r} is no NAME:VALUE", param_hint="--header")
+    return name.strip(), value.strip()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Opened:
     """A server that answered. Times are seconds."""
@@ -103,16 +159,16 @@ class Opened:
 @asynccontextmanager
 async def opened(options: ServerOptions) -> AsyncIterator[Opened]:
     """Start the server and list its tools, with a spinner on a terminal meanwhile."""
-    name = os.path.basename(options.argv[0])  # noqa: PTH119 - a command, not a path: `npx` stays `npx`
+    doing = f"reaching {options.shown}"
+    if options.url is None:
+        doing = f"starting {os.path.basename(options.argv[0])}"  # noqa: PTH119 - a command, not a path: `npx` stays `npx`
     async with AsyncExitStack() as stack:
-        with spinner(f"starting {name} …"):
+        with spinner(f"{doing} …"):
             began = time.perf_counter()
-            connecting = toolwire.connect(options.argv, env=options.env or None, cwd=options.cwd, **options.limits)
             try:
-                connection = await stack.enter_async_context(connecting)
+                connection = await stack.enter_async_context(options.connecting)
             except toolwire.ConnectError as error:
-                command = one_line(shlex.join(options.argv), 80)
-                raise Stop(Exit.NO_CONNECTION, f"no connection to {command}: {error}") from error
+                raise Stop(Exit.NO_CONNECTION, f"no connection to {options.shown}: {error}") from error
             connected = time.perf_counter()
             tools = await toolwire.tools(connection, prefix=options.prefix)
             listed = time.perf_counter()
