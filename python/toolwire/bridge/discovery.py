@@ -152,6 +152,8 @@ class _Discovery:
         # One random word for all of it, and a number each: a binding is of this discovery alone.
         self._word = secrets.token_hex(16)
         self._home = Home()
+        # By their bytes: many tools of one server promise the same.
+        self._validators: dict[bytes, _core.Validator] = {}
 
     def take(self, source: Source, origin: Origin, entries: Sequence[_core.Entry], warnings: Sequence[str]) -> None:
         """Every entry of one source. Raises DiscoveryError for the first bad one, unless they are skipped."""
@@ -171,7 +173,7 @@ class _Discovery:
         remote = entry.name
         name = self._public_name(source.name, remote)
         try:
-            output_validator = _snapshot(entry, name, kind, modern=origin.modern)
+            output_validator = _snapshot(entry, name, kind, self._validators, modern=origin.modern)
         except ToolwireError as error:
             raise _unfit(source, error) from error
         if name in self._names:
@@ -220,7 +222,9 @@ def _annotations(entry: _core.Entry) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _snapshot(entry: _core.Entry, name: str, kind: str | None, *, modern: bool) -> _core.Validator | None:
+def _snapshot(
+    entry: _core.Entry, name: str, kind: str | None, validators: dict[bytes, _core.Validator], *, modern: bool
+) -> _core.Validator | None:
     """Checks what a definition has to be, and compiles what it promises. Raises ToolwireError."""
     if kind == "entry":
         word = "descriptor name must not be empty" if entry.fault == "empty name" else entry.fault or ""
@@ -238,7 +242,10 @@ def _snapshot(entry: _core.Entry, name: str, kind: str | None, *, modern: bool) 
         promised = _core.members(text).get("outputSchema")
     if promised is None or promised == b"null":
         return None
-    try:
-        return _core.Validator(promised)
-    except ValueError as error:
-        raise ToolwireError(f"mcp: compile tool output schema: {error.args[0]}") from None
+    found = validators.get(promised)
+    if found is None:
+        try:
+            found = validators[promised] = _core.Validator(promised)
+        except ValueError as error:
+            raise ToolwireError(f"mcp: compile tool output schema: {error.args[0]}") from None
+    return found

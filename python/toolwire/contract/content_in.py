@@ -31,9 +31,11 @@ _CORE_MEMBERS = {"metadata", "citations", "name", "media_id", "media_metadata"}
 
 def part_of(block: _core.Block) -> Part | None:
     """A block as a part; `None` for an empty text that says nothing. Raises ContentError."""
-    if block.kind == "broken" and (raw := block.raw)[:1] != b"{":
+    # Asked once: to know it, the core looks at every digit of the base64.
+    found = block.kind
+    if found == "broken" and (raw := block.raw)[:1] != b"{":
         raise ContentError("mcp: content is nil" if raw == b"null" else "mcp: content is no object")
-    members = block.members("resource" if block.kind == "resource" else "data")
+    members = block.members("resource" if found == "resource" else "data")
     kind = _string(members, "type") or ""
     meta = _meta(members)
     if kind == "text" and _string(members, "text") == "":
@@ -41,7 +43,7 @@ def part_of(block: _core.Block) -> Part | None:
             raise ContentError("mcp: empty text cannot carry content metadata")
         return None
     envelope: dict[str, bytes] = {"type": _core.quote(kind)}
-    part = _split(kind, members, block, envelope)
+    part = _split(kind, members, block, envelope, broken=found == "broken")
     core = _core_of(meta)
     if meta:
         envelope["_meta"] = _object(meta)
@@ -53,7 +55,9 @@ def part_of(block: _core.Block) -> Part | None:
     return part
 
 
-def _split(kind: str, members: Mapping[str, bytes], block: _core.Block, envelope: dict[str, bytes]) -> Part:
+def _split(
+    kind: str, members: Mapping[str, bytes], block: _core.Block, envelope: dict[str, bytes], *, broken: bool
+) -> Part:
     if kind == "text":
         text = _string(members, "text")
         if text is None:
@@ -66,7 +70,7 @@ def _split(kind: str, members: Mapping[str, bytes], block: _core.Block, envelope
             raise ContentError(
                 'toolwire: invalid source: kind "bytes" requires non-empty bytes and no URI or reference'
             )
-        if block.kind == "broken":
+        if broken:
             raise ContentError(f"mcp: {kind} data is not base64")
         return media_of(block, kind, mime_type=mime)
     if kind == "resource_link":
@@ -80,11 +84,11 @@ def _split(kind: str, members: Mapping[str, bytes], block: _core.Block, envelope
                 envelope[name] = members[name]
         return media_of(block, kind, mime_type=mime or None, uri=uri, name=_string(members, "name") or "")
     if kind == "resource":
-        return _resource(members, block, envelope)
+        return _resource(members, block, envelope, broken=broken)
     raise ContentError(f"mcp: unsupported content {kind}")
 
 
-def _resource(members: Mapping[str, bytes], block: _core.Block, envelope: dict[str, bytes]) -> Part:
+def _resource(members: Mapping[str, bytes], block: _core.Block, envelope: dict[str, bytes], *, broken: bool) -> Part:
     if members.get("resource", b"null")[:1] == b"n":
         raise ContentError("mcp: embedded resource is nil")
     if members["resource"][:1] != b"{":
@@ -109,7 +113,7 @@ def _resource(members: Mapping[str, bytes], block: _core.Block, envelope: dict[s
         return TextPart(text, block="resource", uri=uri, mime_type=mime, raw=block.raw)
     if mime:
         check_mime(mime)
-    if block.kind == "broken":
+    if broken:
         raise ContentError("mcp: embedded resource blob is not base64")
     return media_of(block, "resource", mime_type=mime or None, uri=uri)
 
