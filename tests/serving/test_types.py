@@ -185,3 +185,39 @@ async def test_a_validator_of_the_users_may_raise_anything() -> None:
         with pytest.raises(ToolFailure) as caught:
             await tool.invoke(b'{"x":%s}' % given)
         assert str(caught.value) == text
+
+
+class Weighed(BaseModel):
+    weight: float
+    note: str = ""
+
+
+ANYWHERE: list[tuple[Any, bytes, str]] = [
+    (Any, b"1E400", "x"),
+    (Any, b'{"a":[1,-1E400]}', "x.a.1"),
+    (list[Any], b"[1E400]", "x.0"),
+    (dict[str, Any], b'{"a":1E400}', "x.a"),
+    (dict, b'{"a":{"b":1E400}}', "x.a.b"),
+    (list, b"[[1E400]]", "x.0.0"),
+    (Weighed, b'{"weight":1E400}', "x.weight"),
+    (list[Weighed] | None, b'[{"weight":1},{"weight":1E400}]', "x.1.weight"),
+    (float, b"1E400", "x"),
+    (list[float], b"[1E400]", "x.0"),
+    (Point, b'{"x":1E400}', "x.x"),
+]
+
+
+@pytest.mark.parametrize(("annotation", "given", "place"), ANYWHERE)
+async def test_b4_a_number_beyond_floats_is_refused_wherever_it_may_stand(
+    annotation: Any, given: bytes, place: str
+) -> None:
+    """`1E400` would be infinity to the handler."""
+    with pytest.raises(ToolFailure) as caught:
+        await takes(annotation).invoke(b'{"x":%s}' % given)
+    assert str(caught.value).startswith(
+        f'INVALID_INPUT: tool "take": field "{place}": expected a finite number, got number '
+    )
+
+
+async def test_a_text_that_looks_like_such_a_number_is_left_alone() -> None:
+    assert await takes(Weighed).invoke(b'{"x":{"weight":1.5,"note":"1E400"}}') == "Weighed(weight=1.5, note='1E400')"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["DECIMAL", "branches", "choices", "resolved", "step", "words"]
+__all__ = ["DECIMAL", "admits_anything", "branches", "choices", "resolved", "step", "words"]
 
 DECIMAL = "x-decimal"
 """Marks the nodes of decimal parameters in a document that is kept beside the advertised one."""
@@ -80,3 +80,23 @@ def _kinds_of_choices(branch: dict[str, Any]) -> list[str]:
 
 
 _KINDS = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array", dict: "object"}
+
+
+def admits_anything(node: Any) -> bool:
+    """Whether any value may stand somewhere in what a schema describes."""
+    if not isinstance(node, dict):
+        return node is True
+    if not node.keys() & _SAYING:
+        return True
+    if node.get("type") == "array" and "items" not in node and "prefixItems" not in node:
+        return True
+    below = [node[name] for name in ("items", "additionalProperties") if name in node]
+    for name in ("anyOf", "oneOf", "allOf", "prefixItems"):
+        below += node.get(name, ())
+    for name in ("properties", "$defs"):
+        below += node.get(name, {}).values()
+    return any(map(admits_anything, below))
+
+
+_SAYING = {"type", "anyOf", "oneOf", "allOf", "$ref", "enum", "const"}
+"""Keywords that say what a value is."""

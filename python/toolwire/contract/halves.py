@@ -11,8 +11,11 @@ _ESCAPES = re.compile(
 )
 
 
+_PERHAPS = re.compile(rb"\\u[dD][89a-fA-F]")
+
+
 def without_halves(text: bytes) -> bytes:
     """The text with the replacement character in the place of each half; the same bytes where there are none."""
-    if rb"\u" not in text:
+    if _PERHAPS.search(text) is None:
         return text
     return _ESCAPES.sub(lambda found: rb"\ufffd" if found[1] else found[0], text)

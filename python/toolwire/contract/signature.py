@@ -21,7 +21,7 @@ from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import PydanticUndefined
 
-from toolwire.contract.advertised import DECIMAL, resolved
+from toolwire.contract.advertised import DECIMAL, admits_anything, resolved
 from toolwire.contract.docstrings import parameter_descriptions
 from toolwire.contract.numbers import maybe_beyond_floats, quoted_decimals
 from toolwire.errors import SchemaError, quoted
@@ -95,10 +95,9 @@ class Signature:
         except (PydanticUserError, TypeError, ValueError, RecursionError) as error:
             raise SchemaError(f"toolwire: tool {quoted(tool)}: {self._culprit(fields, error)}") from error
         self.has_decimals = generator.has_decimals
-        self.may_lose_numbers = any("type" not in node for node in document.get("properties", {}).values()) or any(
-            word in self.schema for word in (b'"$defs"', b'"items"', b'"additionalProperties"')
-        )
-        """A float may stand where nothing refuses infinity."""
+        numbers = b'"number"' in schema_text({"$defs": document.get("$defs", {})})
+        self.may_lose_numbers = numbers or self._takes_more() or admits_anything(document)
+        """A float may stand where nothing refuses infinity: in a model of the user's, or where anything may stand."""
         self._validate = self.model.__pydantic_validator__.validate_json
 
     def decode(self, arguments: bytes) -> dict[str, Any]:
