@@ -23,6 +23,7 @@ from toolwire import Tool, ToolOutput, _core
 from toolwire.contract.policies import Settings
 from toolwire.contract.remote_output import RemoteOutput
 
+ONE_LOOP = pytest.mark.parametrize("anyio_backend", ["asyncio"])
 MODES = pytest.mark.parametrize("mode", ["legacy", "auto"])
 
 
@@ -138,6 +139,7 @@ class Silent:
 
 
 @needs_corpus
+@ONE_LOOP
 @pytest.mark.parametrize("name", files("listings"))
 async def test_a_real_listing_leaves_both_lanes_as_it_came(name: str) -> None:
     """Every entry that an era can say, with all its members but `execution`; odd ones are left out, not changed."""
@@ -194,3 +196,33 @@ async def test_real_results_leave_both_lanes_alike(era: str) -> None:
         if era == MODERN or (answer.structured or b"{").startswith(b"{"):
             assert told.get("structuredContent") == answer.structured
         assert json.loads(told["isError"]) == answer.is_error
+
+
+SAMPLES = {"string": b'"\\u00e9 <&>"', "integer": b"12345678901234567890", "number": b"1.50", "boolean": b"true"}
+
+
+def sampled(schema: toolwire.Schema) -> bytes:
+    """Arguments that name every property, in bytes that a decoder would spell otherwise."""
+    values = ((name, SAMPLES.get(found.type, b'{ "x" : [1E400, -0] }')) for name, found in schema.properties.items())
+    return b"{" + b", ".join(_core.quote(name) + b" :" + value for name, value in values) + b"}"
+
+
+@needs_corpus
+@ONE_LOOP
+@pytest.mark.parametrize("name", files("listings"))
+async def test_arguments_for_real_tools_reach_both_lanes_to_the_byte(name: str) -> None:
+    page = _core.read_page(_core.members(line("listings", name))["result"])
+    real = {entry.name: entry.input_schema for entry in page.entries if entry.fault is None and entry.input_schema}
+    tools = [Tool.raw(name, "", schema, bytes.decode) for name, schema in [*real.items()][:30]]
+
+    def make() -> Server[Any]:
+        server: Server[Any] = Server("s")
+        toolwire.add_tools(server, *tools)
+        return server
+
+    given = [sampled(tool.input_schema) for tool in tools]
+    steps = [[call_line(MODERN, tool.name, arguments)] for tool, arguments in zip(tools, given, strict=True)]
+    compared = await compare(make, [*opening(MODERN), *steps])
+    assert compared.express.express_calls == len(tools)
+    echoed = [answer["result"]["content"][0]["text"].encode() for answer in compared.answers[1:]]
+    assert echoed == given
