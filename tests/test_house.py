@@ -41,7 +41,7 @@ PARTS = {"_raw_answers": "testing", "_raw_peer": "testing", "_scripted_model": "
 SDK = {"mcp", "mcp_types"}
 SDK_ROOMS = {"wire", "bridge", "_sdk", "adapters"}
 # The SDK's side of the comparison that `toolwire demo` shows: a room that is no room of ours.
-SDK_FILES = {"demo/sdk_alone.py"}
+SDK_FILES = {"demo/sdk_alone.py", "demo/sdk_server.py"}
 # `trio` is imported only where it runs already, and `opentelemetry` is the SDK's own dependency.
 RUN_TIME = {"pydantic", "pydantic_core", "orjson", "anyio", "docstring_parser", "opentelemetry", "trio", "httpx2"}
 ROOM_EXTRAS = {"cli": {"typer", "rich", "uvicorn"}}

@@ -20,8 +20,10 @@ from toolwire.demo.compare import Caller, Fate, fates, rate
 from toolwire.demo.sdk_alone import sdk_alone
 
 ARGV: Final = [sys.executable, "-m", "toolwire.demo"]
-SECONDS: Final = 2.5
-"""How long each of the four rates is measured: the whole demo stays far under a minute."""
+SERVED: Final = [sys.executable, "-c", "from toolwire.cli import main; main()", "serve", "toolwire.demo.served:TOOLS"]
+SDK_SERVED: Final = [sys.executable, "-m", "toolwire.demo.sdk_server"]
+SECONDS: Final = 2.0
+"""How long each of the eight rates is measured: the whole demo stays far under a minute."""
 IN_FLIGHT: Final = {"one at a time": 1, "32 in flight": 32}
 ARGUMENTS: Final = b'{"value":1.5,"note":"the same call, over and over"}'
 
@@ -29,6 +31,7 @@ NEXT: Final = (
     ("your own server, as a table", "toolwire list -- npx -y @modelcontextprotocol/server-everything"),
     ("one call, its bytes kept", 'toolwire call add \'{"a": 0.10, "b": 0.20}\' -- python -m toolwire.demo'),
     ("what is wrong with a server", "toolwire check -- python -m toolwire.demo"),
+    ("a function of yours, as a server", "toolwire list -- toolwire serve MODULE:NAME"),
 )
 CODE: Final = """\
     async with toolwire.connect(["python", "-m", "toolwire.demo"]) as connection:
@@ -74,6 +77,12 @@ async def _demo() -> Exit:
         with spinner(f"counting calls, {len(IN_FLIGHT) * 2 * SECONDS:.0f} seconds …"):
             rates = await _rates(alone, wired)
         write("\nCalls per second to one and the same server:\n")
+        here.print(rate_table(rates))
+    options = ServerOptions(argv=SERVED, env={}, cwd=None, timeout=None, prefix="")
+    async with opened(options) as server, sdk_alone(SDK_SERVED) as alone:
+        with spinner(f"counting calls with both ends, {len(IN_FLIGHT) * 2 * SECONDS:.0f} seconds …"):
+            rates = await _rates(alone, Wired(server.tools))
+        write("\nThe same at both ends: the SDK's client and server, and toolwire's:\n")
         here.print(rate_table(rates))
     write("\nTry next:\n")
     for what, line in NEXT:
