@@ -8,7 +8,19 @@ from importlib.metadata import version
 
 from benches.table import Row, heading, show
 
-BENCHES = ("calls", "serving", "served", "imports", "lines", "memory", "limit", "stages", "agent", "discovery")
+BENCHES = (
+    "calls",
+    "serving",
+    "served",
+    "imports",
+    "lines",
+    "memory",
+    "limit",
+    "stages",
+    "agent",
+    "discovery",
+    "validation",
+)
 """Modules beside this one, each with `rows`. One is loaded when it is run: some need peers that others do without."""
 
 
