@@ -86,6 +86,7 @@ def test_divisibility_is_exact(value: str, divisor: str) -> None:
     assert (Validator(f'{{"multipleOf":{divisor}}}').check(value) is None) is holds
 
 
+@settings(max_examples=200, deadline=None)
 @given(numbers())
 def test_an_integer_is_an_integer_in_every_spelling(value: str) -> None:
     """Spec many-sources 2.2: `integer` accepts `1.0` and `1e2`; draft-04 goes by the spelling."""

@@ -96,7 +96,12 @@ def compiled(schema: dict[str, Any]) -> Validator | None:
         raise
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+MADE = settings(
+    deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
+)
+
+
+@settings(MADE, max_examples=60)
 @given(documents(), st.lists(VALUES, min_size=1, max_size=6))
 def test_a_made_schema_gives_the_judges_verdict(schema: dict[str, Any], values: list[Any]) -> None:
     validator = compiled(schema)
@@ -111,7 +116,7 @@ def test_a_made_schema_gives_the_judges_verdict(schema: dict[str, Any], values: 
         event("fits" if verdict is None else "does not fit")
 
 
-@settings(max_examples=30, deadline=None)
+@settings(MADE, max_examples=30)
 @given(documents(), VALUES)
 def test_what_is_told_is_short_and_names_places_of_the_value(schema: dict[str, Any], value: Any) -> None:
     validator = compiled(schema)
