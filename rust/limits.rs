@@ -94,6 +94,9 @@ pub const BACKTRACK_TIME: std::time::Duration = std::time::Duration::from_millis
 /// Looks at the entries of a value that are made before others are let run; half a millisecond or so.
 pub const GLANCE: u64 = 100_000;
 
+/// Time for such patterns within a glance.
+pub const GLANCE_TIME: std::time::Duration = std::time::Duration::from_millis(5);
+
 /// Looks at a value of any size before it counts as too costly to check; ten milliseconds, or a hundred of numbers.
 pub const LOOKS: u64 = 1_000_000;
 
@@ -115,14 +118,14 @@ pub const PROBLEMS: usize = 3;
 /// Characters of a value or a schema's word that a problem quotes.
 pub const QUOTE: usize = 60;
 
-/// Levels of a schema that are compiled on the caller's stack; real ones reach 14.
+/// Levels of a schema without references that are compiled on the caller's stack; real ones reach 14.
 pub const SHALLOW: usize = 20;
 
 /// Stack of the thread that compiles a deeper one.
 pub const COMPILE_STACK: usize = 64 * 1024 * 1024;
 
-/// Levels of value times schemas within schemas that are checked on the caller's stack.
-pub const FRAMES: usize = 256;
+/// Levels of value times schemas within schemas that are checked on the caller's stack; up to two kilobytes each.
+pub const FRAMES: usize = 100;
 
 /// Stack for each of them on a thread of their own.
 pub const FRAME_STACK: usize = 4 * 1024;

@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 
 use super::accept::{Text, json_error};
-use crate::limits::{DETACH, GLANCE};
+use crate::limits::DETACH;
 use crate::schema::compile::{Compiled, Fault, compile};
 use crate::schema::explain::{self, Problem};
 use crate::schema::validate::{TOO_COSTLY, Verdict};
@@ -58,11 +58,11 @@ impl Validator {
     /// A short look that holds the GIL; where that does not do, or the text is long, a thorough one without it.
     fn judge(&self, py: Python<'_>, text: &[u8]) -> PyResult<Verdict> {
         if text.len() <= DETACH {
-            let verdict = self.0.judge(text, Some(GLANCE)).map_err(json_error)?;
+            let verdict = self.0.glance(text).map_err(json_error)?;
             if verdict != Verdict::Undecided {
                 return Ok(verdict);
             }
         }
-        py.detach(|| self.0.judge(text, None)).map_err(json_error)
+        py.detach(|| self.0.judge(text)).map_err(json_error)
     }
 }

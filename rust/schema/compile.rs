@@ -52,28 +52,28 @@ pub struct Compiled {
 /// Its first fault.
 pub fn compile(text: &[u8]) -> Result<Compiled, Fault> {
     let tree = Tree::parse(text, SCHEMA)?;
-    if tree.depth <= SHALLOW {
-        return compile_tree(&tree);
+    let schema = tree.to_value();
+    let draft = draft(&schema)?;
+    let unfolded =
+        guarded(|| expansion::measure(&schema, draft).map_err(|error| Fault::Schema(explain::reference(&error))))?;
+    bound(&unfolded)?;
+    let build = || guarded(|| build(&tree, &schema, draft, &unfolded));
+    if tree.depth <= SHALLOW && unfolded.deep == 0 {
+        return build();
     }
     // The compiler recurses a few kilobytes a level, and nobody knows how much of this stack is left.
     thread::scope(|scope| {
         let worker = thread::Builder::new().stack_size(COMPILE_STACK);
-        match worker
-            .spawn_scoped(scope, || compile_tree(&tree))
-            .map(thread::ScopedJoinHandle::join)
-        {
+        match worker.spawn_scoped(scope, build).map(thread::ScopedJoinHandle::join) {
             Ok(Ok(compiled)) => compiled,
             _ => Err(Fault::Schema("no thread could be had to compile it".into())),
         }
     })
 }
 
-fn compile_tree(tree: &Tree<'_>) -> Result<Compiled, Fault> {
-    let schema = tree.to_value();
-    let draft = draft(&schema)?;
-    // The crate holds many an expectation about schemas that others write.
-    catch_unwind(AssertUnwindSafe(|| build(tree, &schema, draft)))
-        .unwrap_or_else(|_| Err(Fault::Schema("the compiler broke on it".into())))
+/// The crate holds many an expectation about schemas that others write; one that fails is the schema's fault.
+fn guarded<T>(step: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
+    catch_unwind(AssertUnwindSafe(step)).unwrap_or_else(|_| Err(Fault::Schema("the compiler broke on it".into())))
 }
 
 /// The draft that `$schema` names; 2020-12 where it is absent.
@@ -90,9 +90,7 @@ fn draft(schema: &Value) -> Result<Draft, Fault> {
     }
 }
 
-fn build(tree: &Tree<'_>, schema: &Value, draft: Draft) -> Result<Compiled, Fault> {
-    let unfolded = expansion::measure(schema, draft).map_err(|error| Fault::Schema(explain::reference(&error)))?;
-    bound(&unfolded)?;
+fn build(tree: &Tree<'_>, schema: &Value, draft: Draft, unfolded: &Unfolded) -> Result<Compiled, Fault> {
     let patterns = Patterns::of(schema);
     let share = (PATTERNS / patterns.heavy.len().max(1)).min(PATTERN);
     let engine = PatternOptions::fancy_regex()

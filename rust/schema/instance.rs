@@ -5,34 +5,33 @@
 //! for nothing.
 
 use std::cell::Cell;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::tree::Tree;
 use super::view::View;
-use crate::limits::BACKTRACK_TIME;
 
 /// A tree and the allowance for looking at it.
 pub struct Instance<'a> {
     pub tree: &'a Tree<'a>,
     left: Cell<u64>,
-    /// Since when it is looked at, where the schema has patterns whose cost nobody can count.
-    clock: Option<Instant>,
+    /// Until when it may be looked at, where the schema has patterns whose cost nobody can count.
+    until: Option<Instant>,
 }
 
 impl<'a> Instance<'a> {
     #[must_use]
-    pub fn new(tree: &'a Tree<'a>, allowance: u64, backtracks: bool) -> Self {
+    pub fn new(tree: &'a Tree<'a>, allowance: u64, time: Option<Duration>) -> Self {
         Self {
             tree,
             left: Cell::new(allowance),
-            clock: backtracks.then(Instant::now),
+            until: time.map(|time| Instant::now() + time),
         }
     }
 
     /// Are there patterns whose cost nobody can count?
     #[must_use]
     pub fn backtracks(&self) -> bool {
-        self.clock.is_some()
+        self.until.is_some()
     }
 
     #[must_use]
@@ -62,7 +61,7 @@ impl<'a> Instance<'a> {
     /// A look at characters: a pattern may be tried on them.
     #[inline]
     pub fn spend_on_text(&self, length: usize) -> bool {
-        if self.clock.is_some_and(|since| since.elapsed() > BACKTRACK_TIME) {
+        if self.until.is_some_and(|until| Instant::now() > until) {
             self.left.set(0);
         }
         self.spend(1 + length as u64 / 16)

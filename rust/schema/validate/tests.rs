@@ -7,7 +7,7 @@ fn verdict(schema: &str, value: &str) -> String {
         Err(Fault::Json(error)) => return format!("not JSON: {error}"),
         Err(Fault::Schema(prose)) => return format!("no schema: {prose}"),
     };
-    match compiled.judge(value.as_bytes(), None) {
+    match compiled.judge(value.as_bytes()) {
         Ok(Verdict::Fits) => "fits".into(),
         Ok(Verdict::Misfits(problems)) => explain::text(&problems),
         Ok(Verdict::Undecided) => TOO_COSTLY.into(),
@@ -129,7 +129,7 @@ fn a_text_has_a_bound_whatever_schema_and_value_say() {
         )
         .as_bytes(),
     );
-    let Ok(Ok(Verdict::Misfits(problems))) = compiled.map(|compiled| compiled.judge(value.as_bytes(), None)) else {
+    let Ok(Ok(Verdict::Misfits(problems))) = compiled.map(|compiled| compiled.judge(value.as_bytes())) else {
         panic!("it does not fit");
     };
     assert!(explain::text(&problems).len() < 1_000);
