@@ -14,7 +14,7 @@ from toolwire.bridge.agent_serving import ServableAgent, serve_agent
 from toolwire.bridge.connection import Connection, connect
 from toolwire.bridge.discovery import Source, annotated_read_only, discover
 from toolwire.bridge.exporting import add_tools, remove_tools
-from toolwire.bridge.http import http_app
+from toolwire.bridge.http_app import http_app
 from toolwire.bridge.importing import tools
 from toolwire.bridge.live_tools import LiveTools, live_tools
 from toolwire.bridge.prompts import Prompt, Prompts, prompt_messages_to_chat, prompts

@@ -1,4 +1,4 @@
-"""Streamable HTTP, on the SDK's own transport: the client that carries a connection, and the app of a server.
+"""Streamable HTTP, on the SDK's own transport: the client that carries a connection.
 
 All that goes over it is on the SDK lane; what that lane cannot keep is said at `tools()`.
 """
@@ -12,10 +12,8 @@ from urllib.parse import urlsplit
 
 import httpx2
 from mcp.client.streamable_http import streamable_http_client
-from mcp.server.lowlevel import Server
-from mcp.server.mcpserver import MCPServer
 
-__all__ = ["http_app", "http_transport", "is_url", "shown_address"]
+__all__ = ["http_transport", "is_url", "shown_address"]
 
 REQUEST_TIMEOUT = 30.0
 """Seconds for connecting, writing, and a place in the pool: the SDK's own bound."""
@@ -61,13 +59,3 @@ def http_transport(
 async def _on_own_client(url: str, client: httpx2.AsyncClient) -> AsyncIterator[Any]:
     async with client, streamable_http_client(url, http_client=client) as streams:
         yield streams
-
-
-def http_app(server: Server[Any] | MCPServer, **options: Any) -> Any:
-    """The server as an ASGI app (Starlette), to be run by uvicorn, granian or hypercorn.
-
-    The options are those of the SDK's `streamable_http_app`, by the same names: `streamable_http_path` (`/mcp` unless
-    said otherwise), `json_response`, `stateless_http`, `event_store`, `auth`, `custom_starlette_routes`,
-    `transport_security`, …
-    """
-    return server.streamable_http_app(**options)

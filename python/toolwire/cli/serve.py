@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import anyio
 import typer
 
-from toolwire.bridge.http import http_app
+from toolwire.bridge.http_app import http_app
 from toolwire.bridge.serve_target import server_of
 from toolwire.bridge.serving import run_descriptors
 from toolwire.cli.server import Exit, Stop, leave
