@@ -31,6 +31,8 @@ mod _core {
     use crate::py::schema::{SchemaFault, Validator};
     #[pymodule_export]
     use crate::py::served::{ServedCall, answer, answer_error, content_result, text_result};
+    #[pymodule_export]
+    use crate::py::sse::{Event, EventStream};
 
     #[pymodule_export]
     const EXPRESS_ID: i64 = crate::limits::EXPRESS_ID;

@@ -9,6 +9,8 @@ __all__ = [
     "Block",
     "CallResult",
     "Entry",
+    "Event",
+    "EventStream",
     "Frame",
     "Inbound",
     "JsonError",
@@ -74,6 +76,41 @@ class Inbound:
     def noise(self) -> list[bytes]: ...
     @property
     def lsp_framing(self) -> bool: ...
+
+@final
+class EventStream:
+    """Chunks of a stream of server-sent events to events. `limit` is bytes of an event: data, names and ids together.
+
+    An event over the limit is given like any other, in its place, with a `fault`; nothing is raised.
+    `last_id` is the id to resume from, `""` where there is none; `retry` is milliseconds. After `finish` another stream
+    may be fed, and both stay.
+    """
+
+    def __new__(cls, limit: int = ...) -> EventStream: ...
+    def feed(self, chunk: bytes) -> list[Event]: ...
+    def finish(self) -> list[Event]: ...
+    @property
+    def last_id(self) -> str: ...
+    @property
+    def retry(self) -> int | None: ...
+
+@final
+class Event:
+    """One event. `cut`: the stream ended before the event did, with data that is one whole JSON object or array.
+
+    `fault` says that the event is over the limit; then `data` is its first and its last bytes, never the whole.
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def data(self) -> bytes: ...
+    @property
+    def id(self) -> str | None: ...
+    @property
+    def cut(self) -> bool: ...
+    @property
+    def fault(self) -> str | None: ...
 
 @final
 class Frame:

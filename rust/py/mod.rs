@@ -13,3 +13,4 @@ pub mod listing;
 pub mod result;
 pub mod schema;
 pub mod served;
+pub mod sse;

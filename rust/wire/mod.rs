@@ -1,6 +1,6 @@
 //! Framing and JSON-RPC: bytes to lines to frames. Nothing here knows MCP's methods, or Python.
 //!
-//! `lines` cuts the stream, `envelope` reads one message, `inbound` puts both together with every leniency
+//! `lines` cuts a pipe, `sse` a stream of events, `envelope` reads one message, `inbound` puts lines together with every leniency
 //! that a broken peer needs, and counts each.
 
 pub mod envelope;
@@ -10,3 +10,4 @@ pub mod glimpse;
 pub mod inbound;
 pub mod lines;
 pub mod mend;
+pub mod sse;
