@@ -37,7 +37,9 @@ ROOMS = {
     "__init__": {"_core", "errors", "contract", "agent", "wire", "bridge"},
 }
 # Private files beside a room that is one file.
-PARTS = {"_raw_answers": "testing", "_raw_peer": "testing", "_scripted_model": "testing"}
+PARTS = dict.fromkeys(
+    ("_http_answers", "_http_connection", "_http_peer", "_raw_answers", "_raw_peer", "_scripted_model"), "testing"
+)
 SDK = {"mcp", "mcp_types"}
 SDK_ROOMS = {"wire", "bridge", "_sdk", "adapters"}
 # The SDK's side of the comparison that `toolwire demo` shows: a room that is no room of ours.

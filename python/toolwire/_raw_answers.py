@@ -149,3 +149,19 @@ def die(code: int, stderr: bytes = b"") -> Steps:
 
 def steps_of(answer: Answer) -> list[Step]:
     return list(raw(answer).steps if isinstance(answer, bytes) else answer.steps)
+
+
+def opening(era: str) -> dict[str, Steps]:
+    """Give the answers that open a session of `era`: `server/discover` for 2026-07-28, `initialize` for older ones."""
+    tools = b'{"tools":{"listChanged":true}}'
+    server = b'{"name":"raw","version":"1"}'
+    version = json.dumps(era).encode()
+    ping = {"ping": result(b"{}")}
+    if era < "2026":
+        opened = b'{"protocolVersion":%s,"capabilities":%s,"serverInfo":%s}' % (version, tools, server)
+        return {"initialize": result(opened), **ping}
+    stamp = b'{"io.modelcontextprotocol/serverInfo":%s}' % server
+    facts = b'{"supportedVersions":[%s],"capabilities":%s,"resultType":"complete"' % (version, tools)
+    cache = b',"ttlMs":0,"cacheScope":"private","_meta":%s}' % stamp
+    refused = error(-32022, "Unsupported protocol version", b'{"supported":[%s]}' % version)
+    return {"server/discover": result(facts + cache), "initialize": refused, **ping}

@@ -1,4 +1,4 @@
-r"""For tests: `RawServer`, a server that speaks exactly the bytes it is given, and `Script`, a model.
+r"""For tests: `RawServer` and `HttpPeer`, servers that speak exactly the bytes they are given, and `Script`, a model.
 
 A `RawServer` is a stdio MCP server in its own process.
 What a real server can get wrong is written down as answers, and nothing here corrects it:
@@ -12,6 +12,13 @@ What a real server can get wrong is written down as answers, and nothing here co
 An answer is plain bytes or the steps that `result`, `raw`, `then` and the others build. In plain bytes these tokens are
 replaced: `{id}` by the request's id as it was spelled (`null` where there is none), `{params}` and `{args}` by the raw
 text of its params and of `params.arguments` (`{}` where there are none). `verbatim=True` keeps every byte.
+
+An `HttpPeer` is the same over HTTP, with the replies, streams and broken connections of `http`:
+
+    calls = [http.reply(status=503), http.sse(http.event(result(b'{"content":[]}'))), http.reset()]
+    async with HttpPeer({"tools/list": tools, "tools/call": calls}) as peer:
+        async with toolwire.connect(peer.url) as connection: ...
+        assert peer.requests("tools/call")[0].header("accept") is not None
 """
 
 import json
@@ -28,6 +35,10 @@ from typing import Self
 
 import anyio
 
+from toolwire import _http_answers as http
+from toolwire._http_answers import HttpSteps
+from toolwire._http_connection import HttpRequest
+from toolwire._http_peer import HttpAnswer, HttpPeer, HttpTable
 from toolwire._raw_answers import (
     Answer,
     Steps,
@@ -39,6 +50,7 @@ from toolwire._raw_answers import (
     later,
     linger,
     listing,
+    opening,
     park,
     raw,
     release,
@@ -72,6 +84,11 @@ __all__ = [
     "Answer",
     "Call",
     "Fail",
+    "HttpAnswer",
+    "HttpPeer",
+    "HttpRequest",
+    "HttpSteps",
+    "HttpTable",
     "Launch",
     "MaxTokens",
     "Raw",
@@ -89,6 +106,7 @@ __all__ = [
     "die",
     "error",
     "golden",
+    "http",
     "ignore_sigterm",
     "later",
     "linger",
@@ -107,22 +125,6 @@ __all__ = [
 ]
 
 _to_stderr = stderr  # the constructor of `RawServer` has an argument of that name
-
-
-def _opening(era: str) -> dict[str, Steps]:
-    """Give the answers that open a session of `era`: `server/discover` for 2026-07-28, `initialize` for older ones."""
-    tools = b'{"tools":{"listChanged":true}}'
-    server = b'{"name":"raw","version":"1"}'
-    version = json.dumps(era).encode()
-    ping = {"ping": result(b"{}")}
-    if era < "2026":
-        opened = b'{"protocolVersion":%s,"capabilities":%s,"serverInfo":%s}' % (version, tools, server)
-        return {"initialize": result(opened), **ping}
-    stamp = b'{"io.modelcontextprotocol/serverInfo":%s}' % server
-    facts = b'{"supportedVersions":[%s],"capabilities":%s,"resultType":"complete"' % (version, tools)
-    cache = b',"ttlMs":0,"cacheScope":"private","_meta":%s}' % stamp
-    refused = error(-32022, "Unsupported protocol version", b'{"supported":[%s]}' % version)
-    return {"server/discover": result(facts + cache), "initialize": refused, **ping}
 
 
 @dataclass(frozen=True)
@@ -166,7 +168,7 @@ class RawServer:
             "unknown": steps_of(error(-32601, "Method not found")),
             "answers": {
                 method: [steps_of(answer)] if isinstance(answer, bytes | Steps) else [steps_of(each) for each in answer]
-                for method, answer in {**_opening(era), **(answers or {})}.items()
+                for method, answer in {**opening(era), **(answers or {})}.items()
             },
         }
         (self._folder / "script.json").write_text(json.dumps(script, ensure_ascii=False), encoding="utf-8")
