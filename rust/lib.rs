@@ -30,7 +30,7 @@ mod _core {
     #[pymodule_export]
     use crate::py::schema::{SchemaFault, Validator};
     #[pymodule_export]
-    use crate::py::served::{ServedCall, answer, answer_error, content_result, text_result};
+    use crate::py::served::{ServedCall, answer, answer_error, content_result, served_call, text_result};
     #[pymodule_export]
     use crate::py::sse::{Event, EventStream};
 

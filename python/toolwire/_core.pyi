@@ -35,6 +35,7 @@ __all__ = [
     "read_result",
     "request",
     "schema_warnings",
+    "served_call",
     "text_result",
     "tools_call",
     "validate",
@@ -266,6 +267,7 @@ class ServedCall:
     ) -> bytes: ...
     def error_answer(self, error: _Text) -> bytes: ...
 
+def served_call(text: bytes) -> ServedCall | None: ...
 def text_result(text: str, structured: bytes | None, is_error: bool, stamp: bytes | None) -> bytes: ...
 def content_result(
     content: bytes, structured: bytes | None, is_error: bool, meta: bytes | None, stamp: bytes | None

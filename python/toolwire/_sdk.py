@@ -7,30 +7,44 @@ page, and `send_request` offers no such door.
 from __future__ import annotations
 
 import asyncio
+import math
 import sys
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
+import anyio
 from mcp import ClientSession
 from mcp.server._otel import OpenTelemetryMiddleware
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser, authorization_context
 from mcp.server.extension import Extension, compose_tool_call_handler
 from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import MCPServer
 from mcp.server.request_state import RequestStateBoundary
+from mcp.server.streamable_http import check_accept_headers
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import TransportSecurityMiddleware
 from mcp.shared.dispatcher import CallOptions
+from mcp.shared.inbound import validate_mcp_param_headers
 from mcp_types import methods
 from opentelemetry.trace import ProxyTracerProvider, get_tracer_provider
 
 __all__ = [
+    "accepted_forms",
     "advertised",
     "dumped_result",
+    "held",
     "intercepted",
     "is_builtin_middleware",
     "lowlevel_of",
+    "mirrors",
+    "open_session",
     "own_tool_names",
     "raw_request",
+    "request_judge",
     "shielded",
     "subscriptions_of",
+    "taken_over",
     "tracing",
     "write_stream_of",
 ]
@@ -126,3 +140,80 @@ def shielded(task: asyncio.Task[Any]) -> bool:
 def tracing() -> bool:
     """A real tracer provider is set, so that the SDK's spans go somewhere."""
     return not isinstance(get_tracer_provider(), ProxyTracerProvider)
+
+
+# The server's side of streamable HTTP
+
+
+def taken_over(manager: StreamableHTTPSessionManager, app: Any, run: Callable[[], Any]) -> None:
+    """Puts an app of ours and a way to run in the place of a session manager's own, inside the route that stands.
+
+    Both names are public; what is relied on is that the route looks them up when a request comes.
+    """
+    vars(manager)["asgi_app"] = app
+    vars(manager)["run"] = run
+
+
+def request_judge(manager: StreamableHTTPSessionManager) -> Callable[[Any], Awaitable[Any]]:
+    """The SDK's judge of a POST's Content-Type, Host and Origin. It reads `.headers.get` of what it is given.
+
+    It gives the response of a refusal, or None.
+    """
+    security = TransportSecurityMiddleware(manager.security_settings)
+
+    async def judge(request: Any) -> Any:
+        return await security.validate_request(request, is_post=True)
+
+    return judge
+
+
+def accepted_forms(request: Any) -> tuple[bool, bool]:
+    """Whether a request's Accept header takes JSON, and a stream of events. It reads `.headers.get`."""
+    return check_accept_headers(request)
+
+
+def open_session(manager: StreamableHTTPSessionManager, session_id: str, user: Any) -> Any:
+    """The transport of a session that lives, and belongs to the credential that a request brings; or None."""
+    transport = manager._server_instances.get(session_id)
+    if transport is None or transport.is_terminated:
+        return None
+    if transport.idle_scope is not None and transport.idle_scope.cancel_called:
+        return None
+    owner = authorization_context(user) if isinstance(user, AuthenticatedUser) else None
+    return transport if owner == manager._session_owners.get(session_id) else None
+
+
+@contextmanager
+def held(transport: Any) -> Iterator[None]:
+    """A request of a session is being served: its time of rest begins again when the last one is over."""
+    scope, seconds = transport.idle_scope, transport._idle_timeout
+    if scope is None or seconds is None:
+        yield
+        return
+    transport._requests_in_flight += 1
+    scope.deadline = math.inf
+    try:
+        yield
+    finally:
+        transport._requests_in_flight -= 1
+        if not transport._requests_in_flight:
+            scope.deadline = anyio.current_time() + seconds
+
+
+class _Lines(dict[str, str]):
+    """The header lines of a request, of which one name may stand on several."""
+
+    def __init__(self, lines: Iterable[tuple[bytes, bytes]]) -> None:
+        super().__init__()
+        self._lines = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in lines]
+
+    def items(self) -> Any:
+        return self._lines
+
+
+def mirrors(schema: Any, arguments: dict[str, Any], headers: Iterable[tuple[bytes, bytes]]) -> bool:
+    """The SDK would find a call's `Mcp-Param-*` headers as the tool's schema asks for them.
+
+    It reads `.items` of what it is given: a name on two lines is seen there.
+    """
+    return validate_mcp_param_headers(schema, arguments, _Lines(headers)) is None

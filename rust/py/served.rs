@@ -1,14 +1,18 @@
 //! Serving: calls in, answers out. A call is read once; its answer is written in one crossing.
 
+use bytes::Bytes;
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
 use super::accept::Text;
 use super::frame::Frame;
 use super::json::checked;
+use crate::json::scan::whitespace;
+use crate::limits::DETACH;
 use crate::mcp::served::{self, Call, Facts};
-use crate::wire::envelope::{Id, Kind};
+use crate::wire::envelope::{self, Id, Kind};
 use crate::wire::inbound;
 
 /// A `tools/call` that is certain to end the same on either lane.
@@ -163,6 +167,29 @@ impl ServedCall {
     fn error_answer<'py>(&self, py: Python<'py>, error: Text) -> Bound<'py, PyBytes> {
         answer_error(py, self.id(), error)
     }
+}
+
+/// The call that a whole text is, as one that is posted; `None` for anything that is not certain.
+#[pyfunction]
+pub fn served_call(py: Python<'_>, text: PyBackedBytes) -> Option<ServedCall> {
+    if text.len() >= DETACH {
+        py.detach(|| alone(&text))
+    } else {
+        alone(&text)
+    }
+}
+
+fn alone(text: &[u8]) -> Option<ServedCall> {
+    std::str::from_utf8(text).ok()?;
+    let start = whitespace(text, 0);
+    let (envelope, end) = envelope::read(text, start).ok()?;
+    if whitespace(text, end) < text.len() {
+        return None;
+    }
+    let text = Bytes::copy_from_slice(&text[start..end]);
+    let frame = inbound::Frame { text, envelope };
+    let call = ServedCall::of(&frame)?;
+    Some(ServedCall::new(frame, call))
 }
 
 /// A result with one text block.

@@ -7,14 +7,12 @@ everything else is the server's own.
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Sequence
 from typing import Any
 from weakref import WeakSet
 
 import mcp_types as types
 from mcp import MCPError
-from mcp.server.auth.middleware.auth_context import get_access_token
 from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import MCPServer
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, SubscriptionBus, ToolsListChanged
@@ -22,6 +20,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic_core import to_json
 
 from toolwire import _sdk
+from toolwire.bridge.captured_lifespan import captured_lifespan
 from toolwire.bridge.sdk_calls import exact_arguments, kept_of, request_of, shown
 from toolwire.bridge.served_listing import Served, ServedListing
 from toolwire.bridge.served_tool import ServedTool
@@ -30,7 +29,7 @@ from toolwire.contract.decorator import tool as make_tool
 from toolwire.contract.tool_object import Tool
 from toolwire.errors import RegistrationError, quoted
 from toolwire.wire.served_calls import Answered
-from toolwire.wire.server import ServerWire, current_wire
+from toolwire.wire.server import ServerWire
 
 __all__ = ["Exported", "add_tools", "exported_on", "remove_tools"]
 
@@ -119,7 +118,7 @@ class Exported:
         self._installed: Any = None
         self._of_ours: Any = None
         self._intercepted = False
-        lowlevel.lifespan = _captured(lowlevel.lifespan)
+        lowlevel.lifespan = captured_lifespan(lowlevel.lifespan)
 
     def add(self, tools: Sequence[Served]) -> None:
         """Adds checked tools, and tells the clients."""
@@ -184,6 +183,22 @@ class Exported:
         """The tool of that name, unless it asks for the SDK's own context."""
         found = self.tools.get(name)
         return None if found is None or found.needs_sdk_context else found
+
+    def mirrored_schema(self, name: str, version: str) -> Any:
+        """The input schema by which the SDK judges a call's `Mcp-Param-*` headers; None where it asks for none.
+
+        Raises LookupError where only the SDK can tell.
+        """
+        lookup = self._server.get_tool_input_schema
+        if lookup is not None:
+            try:
+                return lookup(name)
+            except Exception as error:
+                raise LookupError(name) from error
+        listing = self._server.get_request_handler("tools/list")
+        if listing is None or listing.handler != self._list:
+            raise LookupError(name)
+        return self._listing.mirrored(version).get(name)
 
     # The SDK lane's handlers
 
@@ -275,23 +290,3 @@ def _place(cursor: str | None) -> int | None:
 
 def _unknown(name: str) -> MCPError:
     return MCPError(code=types.INVALID_PARAMS, message=f"unknown tool {quoted(name)}")
-
-
-def _captured(lifespan: Any) -> Any:
-    """The server's lifespan, which also tells the wire what it yielded."""
-
-    @asynccontextmanager
-    async def captured(server: Any) -> AsyncIterator[Any]:
-        async with lifespan(server) as state:
-            wire = current_wire.get()
-            if wire is None:
-                yield state
-                return
-            wire.opened(state, get_access_token())
-            try:
-                yield state
-            finally:
-                # The SDK joins its handlers before the lifespan ends, and ours use its state too.
-                await wire.quiet()
-
-    return captured

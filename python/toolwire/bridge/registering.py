@@ -31,8 +31,7 @@ from toolwire.errors import (
     UnexpectedFailure,
     quoted,
 )
-from toolwire.wire.served_calls import Answered
-from toolwire.wire.server import ServerWire
+from toolwire.wire.served_calls import Answered, Asked
 
 __all__ = ["FIXED", "RegisteredTool", "register"]
 
@@ -91,9 +90,9 @@ class RegisteredTool:
         """The listing entry's members, each with its exact bytes."""
         return _core.members(self._entry)
 
-    async def run(self, wire: ServerWire, call: _core.ServedCall, stamp: bytes | None, /) -> bytes:
+    async def run(self, asked: Asked, call: _core.ServedCall, stamp: bytes | None, /) -> bytes:
         """One call on the express lane: the line that answers it."""
-        serving.set(ExpressRequest(wire, call))
+        serving.set(ExpressRequest(asked, call))
         return _core.answer(call.id_json, await self.result(call.arguments or b"{}", stamp))
 
     async def result(self, arguments: bytes, stamp: bytes | None) -> bytes:

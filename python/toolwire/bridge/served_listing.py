@@ -12,10 +12,11 @@ from typing import Any, Protocol
 
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
+from pydantic_core import to_json
 
 from toolwire import _core, _sdk
 from toolwire.bridge.decoded import decoded
-from toolwire.wire.server import ServerWire
+from toolwire.wire.served_calls import Asked
 
 __all__ = ["Entry", "Served", "ServedListing"]
 
@@ -31,7 +32,7 @@ class Served(Protocol):
     def members(self) -> Mapping[str, bytes]:
         """The listing entry's members, each with its exact bytes."""
 
-    async def run(self, wire: ServerWire, call: _core.ServedCall, stamp: bytes | None, /) -> bytes:
+    async def run(self, asked: Asked, call: _core.ServedCall, stamp: bytes | None, /) -> bytes:
         """One call on the express lane: the line that answers it."""
 
     async def result(self, arguments: bytes, stamp: bytes | None) -> bytes:
@@ -48,10 +49,12 @@ class ServedListing:
     def __init__(self, tools: Mapping[str, Served]) -> None:
         self._tools = tools
         self._made: dict[str, dict[str, Entry]] = {}
+        self._mirrored: dict[str, dict[str, Any]] = {}
 
     def changed(self) -> None:
         """The tools are others now."""
         self._made.clear()
+        self._mirrored.clear()
 
     def entries(self, version: str) -> dict[str, Entry]:
         """The entries at a protocol version, by name."""
@@ -60,6 +63,17 @@ class ServedListing:
             made = ((name, _entry(tool, version)) for name, tool in self._tools.items())
             found = self._made[version] = {name: entry for name, entry in made if entry is not None}
         return found
+
+    def mirrored(self, version: str) -> dict[str, Any]:
+        """The input schemas that ask for arguments in headers too, by the name of their tool."""
+        found = self._mirrored.get(version)
+        if found is None:
+            schemas = ((name, entry["inputSchema"]) for name, (entry, _) in self.entries(version).items())
+            found = self._mirrored[version] = {name: schema for name, schema in schemas if _HEADER in to_json(schema)}
+        return found
+
+
+_HEADER = b'"x-mcp-header"'
 
 
 def _entry(tool: Served, version: str) -> Entry | None:

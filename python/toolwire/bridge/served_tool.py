@@ -20,7 +20,7 @@ from toolwire.contract.output import ToolOutput
 from toolwire.contract.remote_output import RemoteOutput
 from toolwire.contract.tool_object import Tool
 from toolwire.errors import ToolError, ToolFailure, quoted
-from toolwire.wire.server import ServerWire
+from toolwire.wire.served_calls import Asked
 
 __all__ = ["ExpressRequest", "ServedTool", "goes_on"]
 
@@ -35,12 +35,12 @@ ContentForm = Callable[[bytes, bytes | None, bool, bytes | None, bytes | None], 
 class ExpressRequest(Request):
     """The request of a call on the express lane: its facts are read when somebody asks for them."""
 
-    __slots__ = ("_call", "_wire")
+    __slots__ = ("_asked", "_call")
 
     sdk_context = None
 
-    def __init__(self, wire: ServerWire, call: _core.ServedCall) -> None:
-        self._wire = wire
+    def __init__(self, asked: Asked, call: _core.ServedCall) -> None:
+        self._asked = asked
         self._call = call
 
     @property
@@ -52,12 +52,12 @@ class ExpressRequest(Request):
     @property
     def auth(self) -> Any:
         """The access token of the request, where the server asks for one."""
-        return self._wire.auth
+        return self._asked.auth
 
     @property
     def lifespan(self) -> Any:
         """What the server's lifespan yielded."""
-        return self._wire.lifespan
+        return self._asked.lifespan
 
     @property
     def meta_json(self) -> bytes | None:  # type: ignore[override]  # the same
@@ -71,7 +71,7 @@ class ExpressRequest(Request):
 
     async def report_progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
         """Tells the client how far the call is, if it asked to be told."""
-        await self._wire.progress(self._call, progress, total, message)
+        await self._asked.progress(self._call, progress, total, message)
 
 
 class ServedTool:
@@ -101,9 +101,9 @@ class ServedTool:
             listed["annotations"] = self.tool.settings.annotations
         return {name: without_halves(value) for name, value in listed.items()}
 
-    async def run(self, wire: ServerWire, call: _core.ServedCall, stamp: bytes | None, /) -> bytes:
+    async def run(self, asked: Asked, call: _core.ServedCall, stamp: bytes | None, /) -> bytes:
         """One call on the express lane: the line that answers it."""
-        serving.set(ExpressRequest(wire, call))
+        serving.set(ExpressRequest(asked, call))
         return await self._outcome(call.arguments or b"{}", stamp, call.text_answer, call.content_answer)
 
     async def result(self, arguments: bytes, stamp: bytes | None) -> bytes:

@@ -129,3 +129,19 @@ SHIELD_POLL: Final = 0.01
 
 KNOWN_ENVELOPES: Final = 64
 """Envelopes of one client that express calls may carry: a client has one, a gateway a handful."""
+
+POSTED_AT_ONCE: Final = 10_000
+"""Posted calls that run at once on one app, as many as the SDK opens sessions. More are answered with 503: a client of
+HTTP knows what to do with that, and a request that waits unseen holds its connection."""
+
+POSTED_BYTES: Final = 256 * 1024 * 1024
+"""The same in bytes of their bodies: the SDK reads up to 4 MiB of each."""
+
+POSTED_ENVELOPES: Final = 1_024
+"""Envelopes that calls posted to one app may carry; the one not used for longest goes. Each client has its own."""
+
+POSTED_ENVELOPE_BYTES: Final = 4_096
+"""Of one that is remembered: with the bound above it stays under 4 MiB, and a real one has 200."""
+
+EVENT_PING: Final = 15.0
+"""Between two signs of life on a stream of events whose call says nothing: the SDK's own pace."""

@@ -20,7 +20,7 @@ from toolwire._core import ServedCall
 from toolwire._sdk import shielded
 from toolwire.wire.limits import LEAVE_TIMEOUT, QUEUED_BYTES, QUEUED_OVERHEAD, SHIELD_POLL
 
-__all__ = ["CLOSED", "Answered", "Queue", "ServedCalls", "Tool"]
+__all__ = ["CLOSED", "Answered", "Asked", "Queue", "ServedCalls", "Tool"]
 
 Key = int | str
 Job = tuple[ServedCall, "Tool", bytes | None]
@@ -29,10 +29,25 @@ Serving = Coroutine[Any, Any, None]
 CLOSED: Final = to_json({"code": CONNECTION_CLOSED, "message": "Connection closed"})
 
 
+class Asked(Protocol):
+    """What knows the facts of a call's request: the wire that it came over, or what was posted."""
+
+    @property
+    def lifespan(self) -> Any:
+        """What the server's lifespan yielded."""
+
+    @property
+    def auth(self) -> Any:
+        """The access token of the request, where the server asks for one."""
+
+    async def progress(self, call: ServedCall, progress: float, total: float | None, message: str | None) -> None:
+        """Tell the client of a call's progress, if it asked, and until the call is over."""
+
+
 class Tool(Protocol):
     """A tool that can be served here."""
 
-    def run(self, wire: Any, call: ServedCall, stamp: bytes | None, /) -> Awaitable[bytes]:
+    def run(self, asked: Asked, call: ServedCall, stamp: bytes | None, /) -> Awaitable[bytes]:
         """Give the line that answers `call`, made by `call.text_answer` and its kin.
 
         `stamp` is for a session of 2026-07-28. Raises Answered for an error instead; contains every other failure.
@@ -93,7 +108,7 @@ class ServedCalls:
 
     def __init__(
         self,
-        wire: object,
+        wire: Asked,
         tasks: anyio.abc.TaskGroup | None,
         write: Callable[[bytes], object],
         finished: Callable[[], object],

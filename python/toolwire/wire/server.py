@@ -28,10 +28,24 @@ from toolwire.wire.sdk_lane import SdkWriteStream, request_key
 from toolwire.wire.served_calls import CLOSED, Queue, ServedCalls, Tool
 from toolwire.wire.served_sdk_lane import Key, ServedSdkLane
 
-__all__ = ["ServerWire", "Service", "current_wire"]
+__all__ = ["Carrier", "ServerWire", "Service", "current_wire"]
 
-current_wire: ContextVar[ServerWire | None] = ContextVar("toolwire.server_wire", default=None)
-"""The wire that the running server serves on: how the SDK lane's handlers find the bytes that the SDK did not keep."""
+
+class Carrier(Protocol):
+    """What a server is served on: a wire, or the app over HTTP."""
+
+    def kept_of(self, request_id: Key, /) -> Kept | None:
+        """What is kept of a request on the SDK lane."""
+
+    def opened(self, state: Any, auth: Any, /) -> None:
+        """Hear that the server's lifespan has begun, and of what it yielded."""
+
+    async def quiet(self) -> None:
+        """End what runs on the express lane: after this no handler uses the lifespan's state."""
+
+
+current_wire: ContextVar[Carrier | None] = ContextVar("toolwire.server_wire", default=None)
+"""What the running server is served on: how the SDK lane's handlers find the bytes that the SDK did not keep."""
 
 
 class Service(Protocol):

@@ -1,0 +1,299 @@
+"""The express lane of an app over HTTP: it stands inside the SDK's route, in front of the SDK's session manager.
+
+A POST is answered here when it is certain to end the same way: its body is one plain `tools/call` for a tool of ours,
+its headers pass the SDK's own judges, and it is open in the SDK's view. That is every call of a handshake era on a
+stateless app; a call of a session in which the SDK has let a request through to a handler of ours; and a call of
+2026-07-28 whose envelope did so before. Everything else is the SDK's, with the body's bytes given back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, MutableMapping
+from contextlib import asynccontextmanager, suppress
+from contextvars import ContextVar
+from typing import Any, Protocol
+from weakref import WeakSet
+
+import anyio
+import anyio.abc
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.shared.inbound import decode_header_value
+from mcp_types import INTERNAL_ERROR
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
+from pydantic_core import from_json, to_json
+
+from toolwire import _core, _sdk
+from toolwire._core import ServedCall
+from toolwire.wire.kept import Kept
+from toolwire.wire.limits import (
+    LEAVE_TIMEOUT,
+    POSTED_AT_ONCE,
+    POSTED_BYTES,
+    POSTED_ENVELOPE_BYTES,
+    POSTED_ENVELOPES,
+)
+from toolwire.wire.sdk_streams import request_key
+from toolwire.wire.served_calls import Tool
+from toolwire.wire.served_http_body import read_body
+from toolwire.wire.served_http_call import PostedCall, Receive, Send, reply
+from toolwire.wire.served_http_head import Gate, Head, read_head
+from toolwire.wire.served_http_kept import PostedRequest
+from toolwire.wire.server import current_wire
+
+__all__ = ["HttpLane", "PostedService"]
+
+Scope = MutableMapping[str, Any]
+_MODERN = {version.encode(): version for version in MODERN_PROTOCOL_VERSIONS}
+_HANDSHAKE = {None, *(version.encode() for version in HANDSHAKE_PROTOCOL_VERSIONS)}
+_posted: ContextVar[PostedRequest | None] = ContextVar("toolwire.posted", default=None)
+
+
+class PostedService(Protocol):
+    """The tools of one server, and whether calls of them that are posted may take this lane at all."""
+
+    def certain(self) -> bool:
+        """Nothing of the user's stands between a `tools/call` and its tool."""
+
+    def find(self, name: str, /) -> Tool | None:
+        """The tool of that name, unless it needs the SDK lane."""
+
+    def mirrored(self, name: str, version: str, arguments: bytes | None, headers: Any, /) -> bool:
+        """The SDK would find the `Mcp-Param-*` headers as the tool's schema asks for them."""
+
+    def run(self, tool: Tool, posted: PostedCall, call: ServedCall, stamp: bytes | None, /) -> Awaitable[bytes]:
+        """Run a tool, and leave the context as it was."""
+
+    @property
+    def stamp(self) -> bytes:
+        """The server's own description, as a 2026-07-28 result carries it."""
+
+
+class HttpLane:
+    """The app that stands in the route of one session manager. It is `app.state.toolwire` of an `http_app`."""
+
+    def __init__(self, manager: StreamableHTTPSessionManager, service: PostedService) -> None:
+        self.express = True
+        """Off only where the two lanes are compared: then everything is the SDK's."""
+        self.express_calls = 0
+        self.sdk_requests = 0
+        self.lifespan: Any = None
+        self.tasks: anyio.abc.TaskGroup
+        self._manager = manager
+        self._service = service
+        self._sdk_app, self._sdk_run = manager.asgi_app, manager.run
+        self._gate = Gate(manager)
+        self._runs = False
+        self._running: set[PostedCall] = set()
+        self._of_sessions: dict[tuple[Any, int | str], PostedCall] = {}
+        """Those of them that belong to a session, by it and the client's id."""
+        self._running_bytes = 0
+        self._gone = anyio.Event()
+        self._sessions: WeakSet[Any] = WeakSet()
+        """The transports of sessions in which a handler of ours was asked."""
+        self._envelopes: dict[bytes, bytes] = {}
+        """Envelopes that the SDK has judged, and the version that each names; the last used are the last."""
+        _sdk.taken_over(manager, self, self._run)
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """How many requests went which way."""
+        return {"express_calls": self.express_calls, "sdk_requests": self.sdk_requests}
+
+    # The life of the app
+
+    @asynccontextmanager
+    async def _run(self) -> AsyncIterator[None]:
+        """Run the SDK's session manager, and beside it the calls of this lane."""
+        token = current_wire.set(self)
+        failed: Exception | None = None
+        try:
+            async with self._sdk_run():
+                async with anyio.create_task_group() as self.tasks:
+                    self._runs = True
+                    try:
+                        yield
+                    except Exception as error:  # noqa: BLE001 - raised below, out of the group that would wrap it
+                        failed = error
+                    finally:
+                        await self.quiet()
+                        self.tasks.cancel_scope.cancel()
+                if failed is not None:
+                    raise failed
+        finally:
+            with suppress(ValueError):
+                # Left from another task than it was entered in: that task's context is gone with it.
+                current_wire.reset(token)
+
+    def opened(self, state: Any, auth: Any) -> None:
+        """Hear that the server's lifespan has begun, and of what it yielded."""
+        del auth
+        self.lifespan = state
+
+    async def quiet(self) -> None:
+        """End what runs: after this no handler uses the lifespan's state."""
+        self._runs = False
+        for call in list(self._running):
+            call.end("session")
+        with anyio.move_on_after(LEAVE_TIMEOUT, shield=True):
+            while self._running:
+                await self._gone.wait()
+
+    # A request
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request: an ASGI app."""
+        if scope["type"] != "http" or scope["method"] != "POST":
+            await self._to_sdk(scope, receive, send, None)
+            return
+        head = read_head(scope["headers"])
+        body, receive = await read_body(receive, scope["headers"], self._manager.max_request_body_size)
+        if body is not None and head is not None and self.express and self._runs and self._service.certain():
+            posted = await self._posted(scope, head, body)
+            if posted is not None:
+                await self._answer(posted, receive, send)
+                return
+            self._cancelled(scope, head, body)
+        await self._to_sdk(scope, receive, send, body)
+
+    async def _posted(self, scope: Scope, head: Head, body: bytes) -> PostedCall | None:
+        """The call that a POST is; None for anything that is not certain."""
+        call = _core.served_call(body)
+        if call is None or self._manager.event_store is not None:
+            return None
+        service, found = self._service, head.found
+        version = found.get(b"mcp-protocol-version")
+        session = session_id = stamp = None
+        if version in _MODERN:
+            if not self._agrees(call, found, version):
+                return None
+            stamp = service.stamp
+        elif version not in _HANDSHAKE or call.envelope:
+            return None
+        elif not self._manager.stateless:
+            session_id = found.get(b"mcp-session-id")
+            session = self._session(scope, session_id)
+            if session is None or (session, call.key) in self._of_sessions:
+                return None
+        tool = service.find(call.name)
+        if tool is None or not await self._gate.admits(head):
+            return None
+        if version in _MODERN and not service.mirrored(call.name, _MODERN[version], call.arguments, scope["headers"]):
+            return None
+        return PostedCall(self, call, tool, stamp, session, session_id)
+
+    def _agrees(self, call: ServedCall, found: dict[bytes, bytes], version: bytes) -> bool:
+        """The SDK has judged this envelope before, and the headers say what the body says."""
+        envelope, name = call.envelope, found.get(b"mcp-name")
+        if found.get(b"mcp-method") != b"tools/call" or name is None or self._envelopes.get(envelope) != version:
+            return False
+        self._envelopes[envelope] = self._envelopes.pop(envelope)
+        return decode_header_value(name.decode("latin-1")) == call.name
+
+    def _session(self, scope: Scope, session_id: bytes | None) -> Any:
+        if session_id is None:
+            return None
+        session = _sdk.open_session(self._manager, session_id.decode("latin-1"), scope.get("user"))
+        return session if session in self._sessions else None
+
+    async def _answer(self, posted: PostedCall, receive: Receive, send: Send) -> None:
+        if len(self._running) >= POSTED_AT_ONCE or self._running_bytes > POSTED_BYTES:
+            busy = {"code": INTERNAL_ERROR, "message": "the server has too many requests running: try again later"}
+            line = posted.call.error_answer(to_json(busy))
+            await reply(send, 503, line[:-1], (b"retry-after", b"1"))
+            return
+        self.express_calls += 1
+        if posted.session is None:
+            await self._express(posted, receive, send)
+        else:
+            self._of_sessions[posted.session, posted.call.key] = posted
+            with _sdk.held(posted.session):
+                await self._express(posted, receive, send)
+
+    async def _express(self, posted: PostedCall, receive: Receive, send: Send) -> None:
+        if self._manager.json_response:
+            await posted.answer_json(send)
+        else:
+            await posted.answer_events(receive, send)
+
+    # What a call asks
+
+    def run_tool(self, tool: Tool, posted: PostedCall, call: ServedCall, stamp: bytes | None, /) -> Awaitable[bytes]:
+        """Run a tool as the server wire does."""
+        return self._service.run(tool, posted, call, stamp)
+
+    def began(self, posted: PostedCall, /) -> None:
+        """Count a call that runs."""
+        self._running.add(posted)
+        self._running_bytes += posted.call.size
+
+    def finished(self, posted: PostedCall, /) -> None:
+        """Count one less."""
+        self._running.discard(posted)
+        self._running_bytes -= posted.call.size
+        if posted.session is not None:
+            del self._of_sessions[posted.session, posted.call.key]
+        if not self._runs:
+            self._gone.set()
+            self._gone = anyio.Event()
+
+    # The SDK lane
+
+    async def _to_sdk(self, scope: Scope, receive: Receive, send: Send, body: bytes | None) -> None:
+        self.sdk_requests += 1
+        if body is None:
+            await self._sdk_app(scope, receive, send)
+        else:
+            posted = PostedRequest(body, send, lambda kept: self._learn(scope, kept))
+            wire, request = current_wire.set(self), _posted.set(posted)
+            try:
+                await self._sdk_app(scope, receive, posted.send)
+            finally:
+                current_wire.reset(wire)
+                _posted.reset(request)
+        if scope.get("method") == "DELETE":
+            for call in [call for call in self._of_sessions.values() if call.session.is_terminated]:
+                call.end("session")
+
+    def kept_of(self, request_id: int | str) -> Kept | None:
+        """What is kept of the request that a handler on the SDK lane serves."""
+        posted = _posted.get()
+        return None if posted is None else posted.kept_of(request_id)
+
+    def _learn(self, scope: Scope, kept: Kept) -> None:
+        """Remember what the SDK has let in: it asks a handler of ours, behind nothing of the user's."""
+        head = read_head(scope["headers"])
+        if head is None or not self._service.certain():
+            return
+        version, session_id = head.found.get(b"mcp-protocol-version"), head.found.get(b"mcp-session-id")
+        if version in _MODERN:
+            envelope = kept.envelope
+            if envelope and len(envelope) <= POSTED_ENVELOPE_BYTES:
+                self._envelopes[envelope] = version
+                if len(self._envelopes) > POSTED_ENVELOPES:
+                    del self._envelopes[next(iter(self._envelopes))]
+        elif session_id is not None and not self._manager.stateless:
+            session = _sdk.open_session(self._manager, session_id.decode("latin-1"), scope.get("user"))
+            if session is not None:
+                self._sessions.add(session)
+
+    def _cancelled(self, scope: Scope, head: Head, body: bytes) -> None:
+        """Cancel a call of a session that its client wants no answer to any more. The SDK hears of it too."""
+        session_id = head.found.get(b"mcp-session-id")
+        if session_id is None or b"cancelled" not in body or not self._of_sessions:
+            return
+        session, key = self._session(scope, session_id), _named(body)
+        call = None if session is None or key is None else self._of_sessions.get((session, key))
+        if call is not None:
+            call.end("cancelled")
+
+
+def _named(body: bytes) -> int | str | None:
+    """The request that a `notifications/cancelled` names."""
+    try:
+        frame = _core.read_message(body)
+        if frame.kind != "notification" or frame.method != "notifications/cancelled":
+            return None
+        identifier = from_json(_core.members(frame.params or b"{}").get("requestId", b"null"))
+    except ValueError:
+        return None
+    return request_key(identifier) if isinstance(identifier, int | str) and not isinstance(identifier, bool) else None

@@ -1,0 +1,92 @@
+"""The headers of a POST: whether the SDK would let it in, by the SDK's own judges, and what they say of the call.
+
+A header that is given twice is the SDK's to judge: it is not certain which of them counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+from toolwire import _sdk
+
+__all__ = ["Gate", "Head", "read_head"]
+
+WATCHED: Final = frozenset(
+    (
+        b"accept",
+        b"content-length",
+        b"content-type",
+        b"host",
+        b"mcp-method",
+        b"mcp-name",
+        b"mcp-protocol-version",
+        b"mcp-session-id",
+        b"origin",
+    )
+)
+PARAMETER: Final = b"mcp-param-"
+FORMS: Final = 256
+"""Pairs of Accept and Content-Type that are remembered: a client has one."""
+
+Headers = Iterable[tuple[bytes, bytes]]
+
+
+class Head:
+    """The headers that count, each given once. It is what the SDK's judges take for a request."""
+
+    __slots__ = ("found", "names_parameters")
+
+    def __init__(self, found: dict[bytes, bytes], names_parameters: bool) -> None:
+        self.found = found
+        self.names_parameters = names_parameters
+
+    @property
+    def headers(self) -> Head:
+        """Itself, as far as `get` goes."""
+        return self
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The value of a header, by its name in small letters."""
+        value = self.found.get(name.encode())
+        return default if value is None else value.decode("latin-1")
+
+
+def read_head(headers: Headers) -> Head | None:
+    """What counts of a request's headers; None where one of them is given twice."""
+    found: dict[bytes, bytes] = {}
+    names_parameters = False
+    for name, value in headers:
+        if name in WATCHED:
+            if name in found:
+                return None
+            found[name] = value
+        elif name.startswith(PARAMETER):
+            names_parameters = True
+    return Head(found, names_parameters)
+
+
+class Gate:
+    """The checks of one app that come before a body is read."""
+
+    def __init__(self, manager: StreamableHTTPSessionManager) -> None:
+        self._as_json = manager.json_response
+        self._judge = _sdk.request_judge(manager)
+        self._forms: dict[tuple[bytes | None, bytes], bool] = {}
+
+    async def admits(self, head: Head) -> bool:
+        """The SDK would let the request in."""
+        form = (head.found.get(b"accept"), head.found.get(b"content-type", b""))
+        admitted = self._forms.get(form)
+        if admitted is None:
+            admitted = self._admits_form(head, form[1])
+            if len(self._forms) < FORMS:
+                self._forms[form] = admitted
+        return admitted and await self._judge(head) is None
+
+    def _admits_form(self, head: Head, content_type: bytes) -> bool:
+        takes_json, takes_events = _sdk.accepted_forms(head)
+        is_json = content_type.partition(b";")[0] == b"application/json"
+        return is_json and takes_json and (takes_events or self._as_json)
