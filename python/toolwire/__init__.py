@@ -40,6 +40,7 @@ from toolwire.contract.local_output import LocalOutput
 from toolwire.contract.message import Message, messages_from_json, messages_to_json
 from toolwire.contract.output import ToolOutput
 from toolwire.contract.parts import Citation, MediaPart, TextPart
+from toolwire.contract.per_call import call_options
 from toolwire.contract.policies import (
     Policy,
     annotations,
@@ -164,6 +165,7 @@ __all__ = [
     "annotations",
     "audit",
     "bind",
+    "call_options",
     "connect",
     "current_call",
     "current_request",

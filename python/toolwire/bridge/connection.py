@@ -16,11 +16,13 @@ from mcp.server.mcpserver import MCPServer
 from mcp_types import ElicitResult
 
 from toolwire.bridge.home import Home
-from toolwire.bridge.http import http_transport, is_url, shown_address
+from toolwire.bridge.http import http_wire, is_url, shown_address
 from toolwire.bridge.owner import Overdue, Owner
 from toolwire.bridge.serving import in_process
 from toolwire.errors import ConnectError
 from toolwire.wire.client import ClientWire, command_of
+from toolwire.wire.client_shape import Wire
+from toolwire.wire.http_client.wire import HttpWire
 from toolwire.wire.limits import NOISE_QUOTED, STDERR_QUOTED, Limits
 
 __all__ = ["UNSET", "Connection", "connect"]
@@ -33,10 +35,10 @@ class Connection:
     """A live session: `.client` is the SDK's Client, `.session` its session, `.wire` the wire under it.
 
     Its tools may be listed and called, and it may be closed, from any task of any loop; all else belongs to its own.
-    `.wire` is `None` where the SDK's own transport carries the session.
+    `.wire` is `None` where a transport of the SDK's own carries the session.
     """
 
-    def __init__(self, client: mcp.Client, wire: ClientWire | None, limits: Limits, owner: Owner[mcp.Client]) -> None:
+    def __init__(self, client: mcp.Client, wire: Wire | None, limits: Limits, owner: Owner[mcp.Client]) -> None:
         self.client = client
         self.session = client.session
         self.wire = wire
@@ -125,21 +127,29 @@ class connect:  # noqa: N801 - the design's name: used as a function, it is the 
             raise TypeError("headers, auth, http_client and sse_read_timeout are for a target that is a URL")
         base = target.limits if isinstance(target, ClientWire) else Limits()
         self._limits = dataclasses.replace(base, **named)
-        self._wire: ClientWire | None = None
+        self._wire: Wire | None = None
         self._address = shown_address(target) if is_url(target) else None
         if isinstance(target, ClientWire):
             self._wire = target
         elif isinstance(target, list | tuple | StdioServerParameters):
             self._wire = ClientWire(command_of(target, env=env, cwd=cwd, errlog=errlog), limits=self._limits)
+        elif is_url(target):
+            self._wire = http_wire(target, **http, limits=self._limits)
         self._manager: AbstractAsyncContextManager[mcp.Client]
         if isinstance(target, Server | MCPServer):
             self._manager = self._in_process(target, client_options)
         else:
             sdk_target: Any = target if self._wire is None else self._wire
-            if is_url(target):
-                sdk_target = http_transport(target, **http)
-            self._manager = mcp.Client(sdk_target, **client_options)
+            over_http = isinstance(self._wire, HttpWire)
+            self._manager = self._over_http(client_options) if over_http else mcp.Client(sdk_target, **client_options)
         self._owner: Owner[mcp.Client] | None = None
+
+    @asynccontextmanager
+    async def _over_http(self, options: dict[str, Any]) -> AsyncIterator[mcp.Client]:
+        wire: Any = self._wire
+        async with mcp.Client(wire, **options) as client:
+            await wire.ready()
+            yield client
 
     @asynccontextmanager
     async def _in_process(self, server: Any, options: dict[str, Any]) -> AsyncIterator[mcp.Client]:
@@ -175,8 +185,10 @@ class connect:  # noqa: N801 - the design's name: used as a function, it is the 
 
     @property
     def _shown(self) -> str:
+        if self._address is not None:
+            return f"the server at {self._address}"
         if self._wire is None:
-            return "the server" if self._address is None else f"the server at {self._address}"
+            return "the server"
         return f"the server {self._wire.name!r}"
 
     @property

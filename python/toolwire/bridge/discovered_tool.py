@@ -23,6 +23,7 @@ from toolwire.contract.guarded import call_id
 from toolwire.contract.input_round import Continuation
 from toolwire.contract.invocation import Invocation, mismatch
 from toolwire.contract.output import ToolOutput
+from toolwire.contract.per_call import call_meta
 from toolwire.contract.policies import Settings
 from toolwire.contract.progress import listener_of
 from toolwire.contract.tool_object import Tool
@@ -108,7 +109,7 @@ class DiscoveredCaller:
         else:
             next_round = Round()
         with client_span(remote) as trace:
-            meta = self._meta(admitted) | trace
+            meta = {**call_meta(), **self._meta(admitted), **trace}
             try:
                 result = await self._send(tool, admitted.arguments, meta, next_round)
             except RemoteCallError as error:
@@ -196,5 +197,7 @@ def _named(error: RemoteCallError, remote: str) -> RemoteCallError:
         code=error.code,
         data=error.data,
         raw=error.raw,
+        status=error.status,
+        retry_after=error.retry_after,
         error=error.cause,
     )

@@ -1,25 +1,18 @@
-"""Streamable HTTP, on the SDK's own transport: the client that carries a connection.
-
-All that goes over it is on the SDK lane; what that lane cannot keep is said at `tools()`.
-"""
+"""A URL as the target of a connection: the wire that carries it, and how it is shown."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Any, TypeGuard
+from collections.abc import Mapping
+from typing import TypeGuard
 from urllib.parse import urlsplit
 
 import httpx2
-from mcp.client.streamable_http import streamable_http_client
 
-__all__ = ["http_transport", "is_url", "shown_address"]
+from toolwire.contract.per_call import call_headers
+from toolwire.wire.http_client.wire import HttpWire
+from toolwire.wire.limits import Limits
 
-REQUEST_TIMEOUT = 30.0
-"""Seconds for connecting, writing, and a place in the pool: the SDK's own bound."""
-
-SSE_READ_TIMEOUT = 300.0
-"""Seconds without a byte on a stream of events: the SDK's own bound."""
+__all__ = ["http_wire", "is_url", "shown_address"]
 
 
 def is_url(target: object) -> TypeGuard[str]:
@@ -33,29 +26,29 @@ def shown_address(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
-def http_transport(
+def http_wire(
     url: str,
     *,
     headers: Mapping[str, str] | None,
     auth: httpx2.Auth | None,
     http_client: httpx2.AsyncClient | None,
     sse_read_timeout: float | None,
-) -> AbstractAsyncContextManager[Any]:
-    """The SDK's transport for a URL. A caller's own client is used as given, and is the caller's to close.
+    limits: Limits,
+) -> HttpWire:
+    """The wire for a URL. A caller's own client is used as given, and is the caller's to close.
 
-    `sse_read_timeout` is in seconds; `None` is the SDK's 300. Raises TypeError for settings beside a client that has
-    its own.
+    `sse_read_timeout` is in seconds without a byte; `None` is the SDK's 300 on its own streams, and leaves a call to
+    its deadlines. Raises TypeError for settings beside a client that has its own.
     """
-    if http_client is not None:
-        if headers is not None or auth is not None or sse_read_timeout is not None:
-            raise TypeError("headers, auth and sse_read_timeout are the http_client's own: set them there")
-        return streamable_http_client(url, http_client=http_client)
-    reading = SSE_READ_TIMEOUT if sse_read_timeout is None else sse_read_timeout
-    timeout = httpx2.Timeout(REQUEST_TIMEOUT, read=reading)
-    return _on_own_client(url, httpx2.AsyncClient(headers=dict(headers or {}), auth=auth, timeout=timeout))
-
-
-@asynccontextmanager
-async def _on_own_client(url: str, client: httpx2.AsyncClient) -> AsyncIterator[Any]:
-    async with client, streamable_http_client(url, http_client=client) as streams:
-        yield streams
+    if http_client is not None and (headers is not None or auth is not None or sse_read_timeout is not None):
+        raise TypeError("headers, auth and sse_read_timeout are the http_client's own: set them there")
+    return HttpWire(
+        url,
+        name=shown_address(url),
+        headers=headers,
+        auth=auth,
+        http_client=http_client,
+        read_timeout=sse_read_timeout,
+        call_headers=call_headers,
+        limits=limits,
+    )

@@ -20,6 +20,7 @@ from toolwire.contract.schema import Schema
 from toolwire.contract.tool_object import Tool
 from toolwire.errors import ListedToolError, RemoteCallError, SchemaError, SkippedTool, ToolwireError, quoted
 from toolwire.wire.client import ClientWire
+from toolwire.wire.http_client.wire import HttpWire
 
 __all__ = ["tools"]
 
@@ -27,7 +28,7 @@ METHOD_NOT_FOUND = -32601
 
 
 async def tools(
-    source: Connection | ClientWire | mcp.Client | ClientSession,
+    source: Connection | ClientWire | HttpWire | mcp.Client | ClientSession,
     *,
     prefix: str = "",
     policy: Policy | Iterable[Policy | None] = (),

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+from typing import Any
+
 from toolwire import _core
 from toolwire.bridge.home import Home
 from toolwire.bridge.source import Source, call_result
 from toolwire.contract.output import ToolOutput
+from toolwire.contract.per_call import call_meta
 from toolwire.contract.progress import listener_of
 from toolwire.contract.remote_output import RemoteOutput
 from toolwire.contract.tool_object import Tool, refused_input
@@ -34,9 +39,12 @@ class RemoteCaller:
             return await self._call_by_session(tool, arguments, timeout)
         definition: _core.Entry = tool.definition  # type: ignore[assignment]  # a remote tool's definition is its entry
         lane, idle, heard = wire.sdk, limits.idle_timeout, listener_of(tool)
+        own = call_meta()
 
         def line(number: int) -> bytes:
             meta = lane.envelope if idle is None and heard is None else with_token(lane.envelope, number)
+            if own:
+                meta = with_members(meta, own)
             return definition.call_line(number, arguments, meta)
 
         try:
@@ -52,7 +60,9 @@ class RemoteCaller:
         definition: _core.Entry = tool.definition  # type: ignore[assignment]  # as above
         try:
             checked = _core.check_arguments(arguments)
-            result = await self._source.call(definition.name, checked, timeout, on_progress=listener_of(tool))
+            result = await self._source.call(
+                definition.name, checked, timeout, meta=call_meta(), on_progress=listener_of(tool)
+            )
         except ValueError as error:
             raise refused_input(tool.name, error.args[0]) from None
         return _output(result, tool)
@@ -62,6 +72,12 @@ def with_token(envelope: bytes, number: int) -> bytes:
     """The members of `_meta` with a progress token: the request's own id, which is like no other's."""
     token = b'"progressToken":%d' % number
     return envelope + b"," + token if envelope else token
+
+
+def with_members(meta: bytes, own: Mapping[str, Any]) -> bytes:
+    """The members of `_meta` with the caller's own behind them."""
+    members = json.dumps(own, ensure_ascii=False, separators=(",", ":")).encode()[1:-1]
+    return meta + b"," + members if meta else members
 
 
 def _output(result: _core.CallResult, tool: Tool) -> ToolOutput:

@@ -20,6 +20,8 @@ from toolwire.bridge.remote_errors import call_error, remote_error
 from toolwire.contract.progress import Heard
 from toolwire.errors import RemoteCallError, quoted
 from toolwire.wire.client import ClientWire
+from toolwire.wire.client_shape import Wire
+from toolwire.wire.http_client.wire import HttpWire
 from toolwire.wire.limits import Limits
 from toolwire.wire.sdk_lane import SdkWriteStream
 
@@ -29,10 +31,10 @@ __all__ = ["Source", "call_result"]
 class Source:
     """A session, the wire under it if there is one, and the limits of its calls."""
 
-    def __init__(self, origin: Connection | ClientWire | mcp.Client | ClientSession) -> None:
+    def __init__(self, origin: Connection | ClientWire | HttpWire | mcp.Client | ClientSession) -> None:
         self.session: ClientSession | None
-        if isinstance(origin, ClientWire):
-            self.wire: ClientWire | None = origin
+        if isinstance(origin, ClientWire | HttpWire):
+            self.wire: Wire | None = origin
             self.session = None
             self.limits = origin.limits
             return
@@ -74,12 +76,16 @@ class Source:
         wire = self.wire
         if wire is not None and wire.open:
             params = b"" if cursor is None else b'"cursor":' + cursor
-            return _page(await wire.request("tools/list", params, timeout=timeout))
+            page = _page(await wire.request("tools/list", params, timeout=timeout))
+            wire.listed(page)
+            return page
         sent = {} if cursor is None else {"cursor": json.loads(cursor)}
         if wire is None:
             result = await self._decoded("tools/list", sent, "tools/list", timeout)
             return read(_core.read_page, result)
-        return _page(await self._by_sdk_lane(wire, "tools/list", sent, "tools/list", timeout))
+        page = _page(await self._by_sdk_lane(wire, "tools/list", sent, "tools/list", timeout))
+        wire.listed(page)
+        return page
 
     @property
     def takes_forms(self) -> bool:
@@ -145,7 +151,7 @@ class Source:
 
     async def _by_sdk_lane(
         self,
-        wire: ClientWire,
+        wire: Wire,
         method: str,
         params: dict[str, Any],
         shown: str,
@@ -160,7 +166,7 @@ class Source:
                 "and where the client adopted a version without a handshake, pass the client",
                 may_have_run=False,
             )
-        heard: list[_core.Frame] = []
+        heard: list[_core.Frame | RemoteCallError] = []
         number = wire.sdk.tap(heard.append, paste)
         try:
             await self._request(method, params, shown, timeout, number, on_progress)
@@ -172,6 +178,8 @@ class Source:
             # That was the SDK's own view of a broken or an error answer; its bytes say more.
         finally:
             wire.sdk.untap(number)
+        if isinstance(heard[0], RemoteCallError):
+            raise heard[0]
         return heard[0]
 
     async def _decoded(

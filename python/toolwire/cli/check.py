@@ -24,6 +24,7 @@ from toolwire.cli.server import (
     run,
 )
 from toolwire.cli.terminal import console, one_line, shown
+from toolwire.wire.client_shape import Wire
 
 PROVIDER_NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 """What OpenAI and Anthropic take as a tool's name."""
@@ -148,7 +149,7 @@ def refusals(schema: bytes) -> Iterator[str]:
         yield 'no "properties" at the root; an empty one will do'
 
 
-def _noise(wire: toolwire.ClientWire) -> list[str]:
+def _noise(wire: Wire) -> list[str]:
     count = wire.counters.get("noise_lines", 0)
     samples = [one_line(line, 100) for line in wire.noise]
     if count > len(samples):

@@ -221,6 +221,9 @@ class ClientWire:
         listeners.append(heard)
         return lambda: listeners.remove(heard) if heard in listeners else None
 
+    def listed(self, page: _core.Page) -> None:
+        """A page of the server's tools: nothing on a byte channel depends on it."""
+
     # What a person may ask
 
     @property

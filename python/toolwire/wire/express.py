@@ -17,7 +17,7 @@ from toolwire.wire.channel import Channel
 from toolwire.wire.limits import Limits
 from toolwire.wire.runtime import Runtime, Waiter, Watch
 
-__all__ = ["ExpressLane", "OnProgress"]
+__all__ = ["ExpressLane", "Label", "OnProgress", "copied", "named"]
 
 logger = logging.getLogger("toolwire.wire")
 
@@ -80,7 +80,7 @@ class ExpressLane:
         """
         pending = self.pending
         if self._dead is not None:
-            raise _copy(self._dead, may_have_run=False)
+            raise copied(self._dead, may_have_run=False)
         number = self._next_id
         self._next_id = number + 1
         data = line(number)
@@ -140,16 +140,16 @@ class ExpressLane:
                 on_progress(progress, total, message)
             except Exception:
                 # It is charged to nobody: the call goes on, and so do the other frames of this chunk.
-                logger.exception("the progress callback of %s raised", _named(label))
+                logger.exception("the progress callback of %s raised", named(label))
 
     def die(self, error: RemoteCallError) -> None:
         """The connection has ended: every request ends with `error`, and every later one at once."""
         self._dead = self._dead or error
         queued, self._queue = self._queue, OrderedDict()
         for entry, _ in queued.values():
-            _end(entry, _copy(error, may_have_run=False))
+            _end(entry, copied(error, may_have_run=False))
         for number in list(self.pending):
-            self.answer(number, _copy(error, may_have_run=error.may_have_run))
+            self.answer(number, copied(error, may_have_run=error.may_have_run))
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -194,7 +194,7 @@ class ExpressLane:
             _, deadline, timeout, _, label, _ = entry
             if deadline <= now:
                 del self._queue[number]
-                text = f"{_named(label)} timed out after {timeout:g} s, before it was sent"
+                text = f"{named(label)} timed out after {timeout:g} s, before it was sent"
                 _end(entry, RemoteCallError(text, may_have_run=False, error=TimeoutError()))
             else:
                 earliest = min(earliest, deadline)
@@ -205,7 +205,7 @@ class ExpressLane:
                 continue
             limit = f"{timeout:g} s" if deadline <= now else f"{idle:g} s without progress"
             self._cancel(number, "timed out")
-            self.answer(number, RemoteCallError(f"{_named(label)} timed out after {limit}", error=TimeoutError()))
+            self.answer(number, RemoteCallError(f"{named(label)} timed out after {limit}", error=TimeoutError()))
         # A queued request that was written meanwhile has set the timer for itself.
         if earliest < self._timer_at:
             self._arm(earliest)
@@ -223,11 +223,12 @@ def _end(entry: _Pending, outcome: ToolwireError) -> None:
         waiter.set_result(outcome)
 
 
-def _named(label: Label) -> str:
+def named(label: Label) -> str:
+    """A request and its server, for an error text."""
     request, server = label
     return f"{quoted(request if isinstance(request, str) else request.name)} at {server.name}"
 
 
-def _copy(error: RemoteCallError, *, may_have_run: bool) -> RemoteCallError:
+def copied(error: RemoteCallError, *, may_have_run: bool) -> RemoteCallError:
     """The same error for another caller: one exception object must not gather many tracebacks."""
     return RemoteCallError(str(error).removeprefix("mcp: "), may_have_run=may_have_run, error=error.cause)

@@ -1,0 +1,105 @@
+"""aiohttp as the engine: asyncio only, and several times as fast as the SDK's client (docs/decisions/http.md)."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any
+
+import aiohttp
+from yarl import URL
+
+from toolwire.wire.http_client.engine import Lost, Sent
+
+__all__ = ["AiohttpEngine"]
+
+_BROKEN = (aiohttp.ClientError, TimeoutError, OSError, ValueError)
+"""What aiohttp raises for an exchange that broke: a bad header of the server is a ValueError to some versions."""
+
+
+class AiohttpEngine:
+    """A pool of at most `connections`. Times are seconds; `read` is for the silence between two chunks."""
+
+    def __init__(self, *, connections: int, connect: float, read: float | None, tls: ssl.SSLContext | None) -> None:
+        self._known = "", URL()
+        trace = aiohttp.TraceConfig()
+        trace.on_request_headers_sent.append(_written)
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=connections, ssl=tls if tls is not None else True),
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=connect, sock_read=read),
+            auto_decompress=False,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            trace_configs=[trace],
+            # The longest line of a head that is read, and all of its lines together.
+            max_line_size=_HEAD,
+            max_field_size=_HEAD,
+        )
+
+    async def send(self, method: str, url: str, headers: Mapping[str, str], body: bytes, sent: Sent) -> _Reply:
+        """Writes a request and waits for the head of its response. Raises Lost."""
+        try:
+            response = await self._session.request(
+                method,
+                self._address(url),
+                data=body or None,
+                headers=headers,
+                allow_redirects=False,
+                trace_request_ctx=sent,
+            )
+        except _BROKEN as error:
+            raise _lost(error) from error
+        return _Reply(response)
+
+    def _address(self, url: str) -> URL:
+        """Without its userinfo, of which the SDK's client has made an authorization that was learned."""
+        known, address = self._known
+        if known != url:
+            address = URL(url).with_user(None)
+            self._known = url, address
+        return address
+
+    async def aclose(self) -> None:
+        """Closes every connection."""
+        await self._session.close()
+
+
+_HEAD = 32 * 1024
+
+
+async def _written(session: Any, context: SimpleNamespace, params: Any) -> None:
+    del session, params
+    context.trace_request_ctx.written = True
+
+
+class _Reply:
+    __slots__ = ("_response", "headers", "status")
+
+    def __init__(self, response: aiohttp.ClientResponse) -> None:
+        self._response = response
+        self.status = response.status
+        self.headers = response.headers
+
+    async def chunk(self) -> bytes:
+        try:
+            return await self._response.content.readany()
+        except _BROKEN as error:
+            raise _lost(error) from error
+
+    async def aclose(self) -> None:
+        # aiohttp has given the connection back when the body ended; what is left of it is never read.
+        self._response.close()
+
+
+def _lost(error: BaseException) -> Lost:
+    if isinstance(error, aiohttp.ClientConnectorError):
+        return Lost(f"no connection: {error.os_error.strerror or error.os_error}")
+    if isinstance(error, aiohttp.ConnectionTimeoutError):
+        return Lost("no connection in time")
+    if isinstance(error, aiohttp.ServerDisconnectedError):
+        return Lost("the server closed the connection without an answer")
+    if isinstance(error, aiohttp.ClientPayloadError):
+        return Lost("the connection broke in the middle of the answer")
+    if isinstance(error, TimeoutError):
+        return Lost("the server was silent for too long")
+    return Lost(f"the connection broke: {str(error) or type(error).__name__}")

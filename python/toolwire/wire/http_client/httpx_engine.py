@@ -1,0 +1,83 @@
+"""The SDK's own HTTP client as the engine: on any loop, with its owner's settings, its `auth` run on each request."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import httpx2
+
+from toolwire.wire.http_client.engine import Lost, Sent
+
+__all__ = ["HttpxEngine"]
+
+
+class HttpxEngine:
+    """A client that belongs to somebody else. `timeout` replaces its own, unless it is None."""
+
+    def __init__(self, client: httpx2.AsyncClient, timeout: httpx2.Timeout | None) -> None:
+        self._client = client
+        self._options: dict[str, Any] = {} if timeout is None else {"timeout": timeout}
+
+    async def send(self, method: str, url: str, headers: Mapping[str, str], body: bytes, sent: Sent) -> _Reply:
+        """Writes a request and waits for the head of its response. Raises Lost."""
+
+        async def trace(event: str, info: object) -> None:
+            del info
+            if event.endswith(".send_request_headers.started"):
+                sent.written = True
+
+        request = self._client.build_request(
+            method, url, headers=dict(headers), content=body, extensions={"trace": trace}, **self._options
+        )
+        try:
+            response = await self._client.send(request, stream=True, follow_redirects=False)
+        except httpx2.HTTPError as error:
+            raise _lost(error) from error
+        return _Reply(response)
+
+    async def aclose(self) -> None:
+        """The client is its owner's to close."""
+
+
+class _Reply:
+    __slots__ = ("_parts", "_response", "headers", "status")
+
+    def __init__(self, response: httpx2.Response) -> None:
+        self._response = response
+        self._parts: Any = None
+        self.status = response.status_code
+        self.headers = response.headers
+
+    @property
+    def request(self) -> httpx2.Request:
+        """What went out in the end: with what the client and its auth have added."""
+        return self._response.request
+
+    async def chunk(self) -> bytes:
+        if self._parts is None:
+            self._parts = self._response.aiter_raw()
+        try:
+            while True:
+                part: bytes = await anext(self._parts)
+                if part:
+                    return part
+        except StopAsyncIteration:
+            return b""
+        except httpx2.HTTPError as error:
+            raise _lost(error) from error
+
+    async def aclose(self) -> None:
+        if self._parts is not None:
+            await self._parts.aclose()
+        await self._response.aclose()
+
+
+def _lost(error: httpx2.HTTPError) -> Lost:
+    if isinstance(error, httpx2.ConnectTimeout | httpx2.PoolTimeout):
+        return Lost("no connection in time")
+    if isinstance(error, httpx2.ConnectError | httpx2.ProxyError):
+        return Lost(f"no connection: {error}")
+    if isinstance(error, httpx2.TimeoutException):
+        return Lost("the server was silent for too long")
+    return Lost(f"the connection broke: {str(error) or type(error).__name__}")

@@ -1,0 +1,109 @@
+"""The client that the SDK's transport is given: it sends, and is watched.
+
+A request that breaks below HTTP is turned into an answer: the transport would otherwise end the whole connection for it
+(fault I2). It asks a client for `build_request`, `send` and `max_redirects`; a test holds that.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final, Protocol
+
+import httpx2
+from mcp_types import INTERNAL_ERROR
+
+from toolwire.wire.http_client.bodies import media_type
+from toolwire.wire.http_client.http_faults import ERROR_BODY, not_an_answer
+from toolwire.wire.http_client.learned import SESSION
+
+__all__ = ["WatchedClient", "Watcher"]
+
+GOODBYE_TIMEOUT: Final = 2.0
+"""Seconds for the DELETE that ends a session: a close has five in all (fault I4)."""
+
+_EXPLAINED: Final = (401, 403, 429)
+"""Beside 5xx, the statuses whose meaning the SDK's transport would not tell."""
+
+
+class Watcher(Protocol):
+    """Who learns from the SDK's requests."""
+
+    def call_headers(self) -> Mapping[str, str]:
+        """The headers that the caller of this request asked for."""
+
+    def answered(self, request: httpx2.Request, own: frozenset[str], response: httpx2.Response) -> None:
+        """A request of the SDK was answered; headers named in `own` were of that request only."""
+
+    def settled(self, request: httpx2.Request) -> None:
+        """A request of the SDK is over, answered or not."""
+
+
+class WatchedClient:
+    """A client of the SDK's transport, by the three names that it uses."""
+
+    def __init__(self, client: httpx2.AsyncClient, watcher: Watcher) -> None:
+        self._client = client
+        self._watcher = watcher
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._client, name)
+
+    async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+        """Sends as the client would, and never raises for a connection that broke."""
+        if is_of(request, b'"initialize"', "initialize"):
+            # A new handshake opens a new session, also where an old one was lost.
+            request.headers.pop(SESSION, None)
+        if request.method == "DELETE":
+            request.extensions["timeout"] = httpx2.Timeout(GOODBYE_TIMEOUT).as_dict()
+        own = self._watcher.call_headers()
+        request.headers.update(own)
+        try:
+            response = await self._client.send(request, **options)
+            response = await _explained(request, response)
+            self._watcher.answered(response.request, frozenset(name.lower() for name in own), response)
+        except httpx2.TransportError as error:
+            # Only requests of the SDK come here, and each hears of its own fault.
+            response = _failure(request, 503, str(error) or type(error).__name__)
+        finally:
+            self._watcher.settled(request)
+        return response
+
+
+def is_of(request: httpx2.Request, clue: bytes, method: str) -> bool:
+    """The request's body is this JSON-RPC method. `clue` spares a body that cannot be from being read."""
+    if request.method != "POST" or clue not in request.content:
+        return False
+    try:
+        return bool(json.loads(request.content).get("method") == method)
+    except (ValueError, AttributeError, RecursionError):
+        return False
+
+
+async def _explained(request: httpx2.Request, response: httpx2.Response) -> httpx2.Response:
+    """An error status with a text of its own, where the SDK would say only that there was one (fault J4)."""
+    status = response.status_code
+    if request.method != "POST" or not (status in _EXPLAINED or status >= 500):  # noqa: PLR2004 - HTTP's own class
+        return response
+    if media_type(response.headers.get("content-type")) == "application/json":
+        return response
+    body = b""
+    try:
+        async for chunk in response.aiter_raw():
+            body += chunk[: ERROR_BODY - len(body)]
+            if len(body) >= ERROR_BODY:
+                break
+    finally:
+        await response.aclose()
+    if response.headers.get("content-encoding"):
+        body = b""
+    error = not_an_answer(status, response.headers, body)
+    return _failure(response.request, status, str(error).removeprefix("mcp: "), response.headers)
+
+
+def _failure(
+    request: httpx2.Request, status: int, text: str, headers: Mapping[str, str] | None = None
+) -> httpx2.Response:
+    kept = {name: value for name, value in (headers or {}).items() if name.lower() in ("www-authenticate", SESSION)}
+    error = {"jsonrpc": "2.0", "id": None, "error": {"code": INTERNAL_ERROR, "message": text}}
+    return httpx2.Response(status, json=error, headers=kept, request=request)
