@@ -6,7 +6,7 @@ import asyncio
 import sys
 from contextvars import ContextVar
 
-__all__ = ["held_up", "loop_here", "no_loop_runs", "on_asyncio", "running_asyncio_loop"]
+__all__ = ["held_up", "loop_here", "no_loop_runs", "on_asyncio", "running_asyncio_loop", "running_task"]
 
 held_up: ContextVar[tuple[object, ...]] = ContextVar("toolwire.held_up", default=())
 """The loops, as `loop_here` names them, whose threads wait for what runs in this context: it may not wait for them."""
@@ -18,6 +18,11 @@ def running_asyncio_loop() -> asyncio.AbstractEventLoop | None:
         return asyncio.get_running_loop()
     except RuntimeError:
         return None
+
+
+def running_task() -> asyncio.Task[object] | None:
+    """The asyncio task that runs; `None` under trio."""
+    return asyncio.current_task() if running_asyncio_loop() is not None else None
 
 
 def on_asyncio() -> bool:

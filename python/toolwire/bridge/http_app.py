@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Iterable
-from contextlib import suppress
+from collections.abc import Iterable
 from typing import Any
 
 from mcp.server.lowlevel import Server
@@ -61,16 +60,10 @@ class _Service:
         except (LookupError, ValueError, RecursionError):
             return False
 
-    def run(self, tool: Tool, posted: PostedCall, call: _core.ServedCall, stamp: bytes | None, /) -> Awaitable[bytes]:
-        """Run a tool, and leave the context as it was."""
-        return _run(tool, posted, call, stamp)
-
-
-async def _run(tool: Tool, posted: PostedCall, call: _core.ServedCall, stamp: bytes | None) -> bytes:
-    # A call may run in the task of whoever asks, where the app is asked in process.
-    token = serving.set(None)
-    try:
-        return await tool.run(posted, call, stamp)
-    finally:
-        with suppress(ValueError):
-            serving.reset(token)
+    async def run(self, tool: Tool, posted: PostedCall, call: _core.ServedCall, stamp: bytes | None, /) -> bytes:
+        """Run a tool, and leave the context as it was: it may be that of whoever asks, where the app is in process."""
+        before = serving.get()
+        try:
+            return await tool.run(posted, call, stamp)
+        finally:
+            serving.set(before)

@@ -8,7 +8,7 @@ stateless app; a call of a session in which the SDK has let a request through to
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, MutableMapping
+from collections.abc import AsyncIterator, MutableMapping
 from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
 from typing import Any, Protocol
@@ -35,7 +35,7 @@ from toolwire.wire.limits import (
 from toolwire.wire.sdk_streams import request_key
 from toolwire.wire.served_calls import Tool
 from toolwire.wire.served_http_body import read_body
-from toolwire.wire.served_http_call import PostedCall, Receive, Send, reply
+from toolwire.wire.served_http_call import PostedCall, Receive, RunTool, Send, reply
 from toolwire.wire.served_http_head import Gate, Head, read_head
 from toolwire.wire.served_http_kept import PostedRequest
 from toolwire.wire.server import current_wire
@@ -60,8 +60,9 @@ class PostedService(Protocol):
     def mirrored(self, name: str, version: str, arguments: bytes | None, headers: Any, /) -> bool:
         """The SDK would find the `Mcp-Param-*` headers as the tool's schema asks for them."""
 
-    def run(self, tool: Tool, posted: PostedCall, call: ServedCall, stamp: bytes | None, /) -> Awaitable[bytes]:
-        """Run a tool, and leave the context as it was."""
+    @property
+    def run(self) -> RunTool:
+        """What runs a tool, and leaves the context as it was."""
 
     @property
     def stamp(self) -> bytes:
@@ -80,6 +81,7 @@ class HttpLane:
         self.tasks: anyio.abc.TaskGroup
         self._manager = manager
         self._service = service
+        self.run_tool = service.run
         self._sdk_app, self._sdk_run = manager.asgi_app, manager.run
         self._gate = Gate(manager)
         self._runs = False
@@ -146,7 +148,8 @@ class HttpLane:
             await self._to_sdk(scope, receive, send, None)
             return
         head = read_head(scope["headers"])
-        body, receive = await read_body(receive, scope["headers"], self._manager.max_request_body_size)
+        length = None if head is None else head.found.get(b"content-length")
+        body, receive = await read_body(receive, length, self._manager.max_request_body_size)
         if body is not None and head is not None and self.express and self._runs and self._service.certain():
             posted = await self._posted(scope, head, body)
             if posted is not None:
@@ -216,10 +219,6 @@ class HttpLane:
             await posted.answer_events(receive, send)
 
     # What a call asks
-
-    def run_tool(self, tool: Tool, posted: PostedCall, call: ServedCall, stamp: bytes | None, /) -> Awaitable[bytes]:
-        """Run a tool as the server wire does."""
-        return self._service.run(tool, posted, call, stamp)
 
     def began(self, posted: PostedCall, /) -> None:
         """Count a call that runs."""

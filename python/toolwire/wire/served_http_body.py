@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
 __all__ = ["read_body"]
@@ -12,15 +12,13 @@ Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 
 
-async def read_body(
-    receive: Receive, headers: Iterable[tuple[bytes, bytes]], limit: int
-) -> tuple[bytes | None, Receive]:
-    """The whole body, and a `receive` that begins with it again.
+async def read_body(receive: Receive, length: bytes | None, limit: int) -> tuple[bytes | None, Receive]:
+    """The whole body, and a `receive` that begins with it again. `length` is what the request says of it.
 
     The body is None where it is longer than `limit` bytes, or says so, and where the client left first: what was read
     of it comes first from `receive`, and the refusal is the SDK's.
     """
-    if any(name == b"content-length" and _over(value, limit) for name, value in headers):
+    if length is not None and _over(length, limit):
         return None, receive
     message = await receive()
     if message["type"] == "http.request" and not message.get("more_body", False):

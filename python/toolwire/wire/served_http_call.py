@@ -6,6 +6,7 @@ a session belongs to the session, and outlives the request that brought it.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -20,7 +21,9 @@ from mcp_types import INTERNAL_ERROR
 from pydantic_core import to_json
 
 from toolwire._core import ServedCall
-from toolwire.wire.limits import EVENT_PING
+from toolwire._sdk import shielded
+from toolwire.loops import running_task
+from toolwire.wire.limits import EVENT_PING, SHIELD_POLL
 from toolwire.wire.served_calls import Answered, Tool
 
 __all__ = ["Lane", "PostedCall", "Receive", "Send", "reply"]
@@ -46,6 +49,14 @@ _EVENTS: Final = (
 )
 
 
+class RunTool(Protocol):
+    """Runs a tool, and leaves the context as it was."""
+
+    def __call__(
+        self, tool: Tool, posted: PostedCall, call: ServedCall, stamp: bytes | None, /
+    ) -> Awaitable[bytes]: ...
+
+
 class Lane(Protocol):
     """What a call needs of the app that it came to."""
 
@@ -57,8 +68,9 @@ class Lane(Protocol):
     def tasks(self) -> anyio.abc.TaskGroup:
         """Where the calls of sessions run, and those that are answered by events."""
 
-    def run_tool(self, tool: Tool, posted: PostedCall, call: ServedCall, stamp: bytes | None, /) -> Awaitable[bytes]:
-        """Run a tool as the server wire does. Raises Answered."""
+    @property
+    def run_tool(self) -> RunTool:
+        """What runs a tool as the server wire does. It raises Answered."""
 
     def began(self, posted: PostedCall, /) -> None:
         """Hear of a call that runs."""
@@ -87,13 +99,15 @@ class PostedCall:
         self._tool = tool
         self._stamp = stamp
         self._headers = () if session_id is None else ((b"mcp-session-id", session_id),)
-        self._scope: anyio.CancelScope | None = None
+        self._handle: asyncio.Task[Any] | anyio.CancelScope | None = None
+        """What runs the handler, while it runs."""
         self._line: bytes | None = None
         self._status = 200
         self._ended: str | None = None
         """Why it was ended before it was over: `cancelled` by the client, with the `session` or the app, or the
         client is `gone`."""
-        self._over = anyio.Event()
+        self._over: anyio.Event | None = None
+        """Set when it is over, where somebody waits for that."""
         self._events: _Events | None = None
 
     # What a handler asks
@@ -121,29 +135,52 @@ class PostedCall:
     # Its life
 
     async def _run(self) -> None:
-        self._scope = anyio.CancelScope()
         self._lane.began(self)
         try:
-            with self._scope:
-                if self._ended is None:
-                    self._line = await self._lane.run_tool(self._tool, self, self.call, self._stamp)
+            if self._ended is None:
+                await self._cancellable()
         except Answered as answered:
             self._line = self.call.error_answer(answered.error)
             if self._stamp is not None:
                 self._status = ERROR_CODE_HTTP_STATUS.get(answered.code, 200)
         finally:
+            self._handle = None
             self._lane.finished(self)
-            self._over.set()
+            if self._over is not None:
+                self._over.set()
+
+    async def _cancellable(self) -> None:
+        # On asyncio the task itself is what is cancelled: a scope costs as much as the rest of the lane.
+        task = running_task()
+        if task is None:
+            with anyio.CancelScope() as self._handle:
+                self._line = await self._lane.run_tool(self._tool, self, self.call, self._stamp)
+            return
+        self._handle = task
+        try:
+            self._line = await self._lane.run_tool(self._tool, self, self.call, self._stamp)
+        except asyncio.CancelledError:
+            if self._ended is None:
+                raise
+            # It was this call that was cancelled, and not the task that it runs in.
+            task.uncancel()
 
     def end(self, why: str) -> None:
         """Cancel it; the first reason counts."""
         if self._ended is None:
             self._ended = why
-        if self._scope is not None:
-            self._scope.cancel()
-        if why == "session":
+            self._cancel()
+        if why == "session" and self._over is not None:
             # The SDK waits for no handler then.
             self._over.set()
+
+    def _cancel(self) -> None:
+        """Cancel the handler as the SDK does: not while it shields itself, as to finish what must not be cut in two."""
+        handle = self._handle
+        if isinstance(handle, asyncio.Task) and shielded(handle):
+            asyncio.get_running_loop().call_later(SHIELD_POLL, self._cancel)
+        elif handle is not None:
+            handle.cancel()
 
     def _answer(self) -> bytes | None:
         """What is said at the end; None where the session ended first."""
@@ -158,6 +195,7 @@ class PostedCall:
         if self.session is None:
             await self._run()
         else:
+            self._over = anyio.Event()
             self._lane.tasks.start_soon(self._run)
             await self._over.wait()
         body = self._answer()
@@ -169,18 +207,19 @@ class PostedCall:
     async def answer_events(self, receive: Receive, send: Send) -> None:
         """Run it, and answer with events. On 2026-07-28 that is JSON where nothing was told before the end."""
         events = self._events = _Events(send, self._headers)
+        over = self._over = anyio.Event()
         self._lane.tasks.start_soon(self._run)
         try:
             # Most handlers are over at once: then there is nobody to watch, and one thing to send.
             await anyio.lowlevel.checkpoint()
-            if not self._over.is_set():
+            if not over.is_set():
                 if self._stamp is None:
                     await events.begin()
-                await self._watched(events, receive)
+                await self._watched(events, over, receive)
         finally:
-            if self.session is None and not self._over.is_set() and self._scope is not None:
-                self._scope.cancel()
-        if self._ended == "gone" or not self._over.is_set():
+            if self.session is None and not over.is_set():
+                self.end("gone")
+        if self._ended == "gone" or not over.is_set():
             return
         body = self._answer()
         if self._stamp is None or events.begun:
@@ -190,11 +229,11 @@ class PostedCall:
         else:
             await reply(send, self._status, body)
 
-    async def _watched(self, events: _Events, receive: Receive) -> None:
+    async def _watched(self, events: _Events, over: anyio.Event, receive: Receive) -> None:
         async with anyio.create_task_group() as watchers:
             watchers.start_soon(self._until_gone, receive, watchers.cancel_scope)
             watchers.start_soon(events.keep_alive, self._stamp is not None)
-            await self._over.wait()
+            await over.wait()
             watchers.cancel_scope.cancel()
 
     async def _until_gone(self, receive: Receive, watchers: anyio.CancelScope) -> None:

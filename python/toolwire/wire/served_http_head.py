@@ -28,8 +28,8 @@ WATCHED: Final = frozenset(
     )
 )
 PARAMETER: Final = b"mcp-param-"
-FORMS: Final = 256
-"""Pairs of Accept and Content-Type that are remembered: a client has one."""
+JUDGED: Final = 256
+"""Verdicts that are remembered: a client has one. Each is at most as long as a server lets headers be."""
 
 Headers = Iterable[tuple[bytes, bytes]]
 
@@ -69,24 +69,38 @@ def read_head(headers: Headers) -> Head | None:
 
 
 class Gate:
-    """The checks of one app that come before a body is read."""
+    """The checks of one app that come before a body is read. What was judged once is judged the same again."""
 
     def __init__(self, manager: StreamableHTTPSessionManager) -> None:
         self._as_json = manager.json_response
+        self._settings = manager.security_settings
         self._judge = _sdk.request_judge(manager)
-        self._forms: dict[tuple[bytes | None, bytes], bool] = {}
+        self._judged: dict[tuple[bytes | None, ...], bool] = {}
+        self._rules: object = None
+        """The settings by which they were judged: they are the user's, who may change them at any time."""
 
     async def admits(self, head: Head) -> bool:
         """The SDK would let the request in."""
-        form = (head.found.get(b"accept"), head.found.get(b"content-type", b""))
-        admitted = self._forms.get(form)
+        settings = self._settings
+        if settings is not None:
+            rules = (
+                settings.enable_dns_rebinding_protection,
+                tuple(settings.allowed_hosts),
+                tuple(settings.allowed_origins),
+            )
+            if rules != self._rules:
+                self._judged.clear()
+                self._rules = rules
+        get = head.found.get
+        key = (get(b"accept"), get(b"content-type"), get(b"host"), get(b"origin"))
+        admitted = self._judged.get(key)
         if admitted is None:
-            admitted = self._admits_form(head, form[1])
-            if len(self._forms) < FORMS:
-                self._forms[form] = admitted
-        return admitted and await self._judge(head) is None
+            admitted = self._admits_form(head) and await self._judge(head) is None
+            if len(self._judged) < JUDGED:
+                self._judged[key] = admitted
+        return admitted
 
-    def _admits_form(self, head: Head, content_type: bytes) -> bool:
+    def _admits_form(self, head: Head) -> bool:
         takes_json, takes_events = _sdk.accepted_forms(head)
-        is_json = content_type.partition(b";")[0] == b"application/json"
+        is_json = head.found.get(b"content-type", b"").partition(b";")[0] == b"application/json"
         return is_json and takes_json and (takes_events or self._as_json)
