@@ -278,7 +278,7 @@ async def test_a_peer_that_goes_down_breaks_everything_off_and_comes_back_on_its
                 peer.go_down()
                 with pytest.raises(anyio.BrokenResourceError):
                     await stream.receive()
-            with pytest.raises(OSError, match="attempts failed|refused"):
+            with pytest.raises(OSError, match=r"attempts failed|refused"):
                 await dial(peer)
             await peer.come_back()
             assert await spoken(peer, post(CALL)) == b"back"

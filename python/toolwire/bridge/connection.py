@@ -15,11 +15,13 @@ from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import MCPServer
 from mcp_types import ElicitResult
 
+from toolwire.bridge.app_target import APP_URL, app_client, while_running
 from toolwire.bridge.home import Home
 from toolwire.bridge.http import http_wire, is_url, shown_address
 from toolwire.bridge.owner import Overdue, Owner
 from toolwire.bridge.serving import in_process
 from toolwire.errors import ConnectError
+from toolwire.wire.asgi import is_app
 from toolwire.wire.client import ClientWire, command_of
 from toolwire.wire.client_shape import Wire
 from toolwire.wire.http_client.wire import HttpWire
@@ -72,12 +74,14 @@ class Connection:
 class connect:  # noqa: N801 - the design's name: used as a function, it is the context manager itself
     """`async with connect(target) as connection`: starts or reaches a server and opens a session with it.
 
-    `target` is an argv list, the SDK's StdioServerParameters, a URL, an SDK server, or a wire. `env` is merged over the
-    variables that the SDK inherits by default; `errlog` gets the server's stderr as it comes. The limits are seconds,
-    bytes and counts (see `toolwire.wire.limits`); `None` lifts a deadline. `input_rounds` advertises forms, so that a
-    discovered tool may ask something. `headers`, `auth` (an `httpx2.Auth`, such as the SDK's OAuth provider),
-    `http_client` (an `httpx2.AsyncClient`) and `sse_read_timeout` (seconds) are for a URL. Every other keyword is
-    `mcp.Client`'s, by the same name (`mode`, `sampling_callback`, `elicitation_callback`, `list_roots_callback`, …).
+    `target` is an argv list, the SDK's StdioServerParameters, a URL, an SDK server, an ASGI app, or a wire. `env` is
+    merged over the variables that the SDK inherits by default; `errlog` gets the server's stderr as it comes. The
+    limits are seconds, bytes and counts (see `toolwire.wire.limits`); `None` lifts a deadline. `input_rounds`
+    advertises forms, so that a discovered tool may ask something. `headers`, `auth` (an `httpx2.Auth`, such as the
+    SDK's OAuth provider), `http_client` (an `httpx2.AsyncClient`) and `sse_read_timeout` (seconds) are for a URL; the
+    first two and the last for an app too, which runs in this process, without a socket, from enter to exit, and is
+    asked at `app_url`. Every other keyword is `mcp.Client`'s, by the same name (`mode`, `sampling_callback`,
+    `elicitation_callback`, `list_roots_callback`, …).
 
     Raises ConnectError, which says whose fault it is and shows what the server printed.
     """
@@ -100,6 +104,7 @@ class connect:  # noqa: N801 - the design's name: used as a function, it is the 
         auth: Any = None,
         http_client: Any = None,
         sse_read_timeout: float | None = None,
+        app_url: str = APP_URL,
         **client_options: Any,
     ) -> None:
         if input_rounds:
@@ -123,6 +128,14 @@ class connect:  # noqa: N801 - the design's name: used as a function, it is the 
             "http_client": http_client,
             "sse_read_timeout": sse_read_timeout,
         }
+        app = None
+        if is_app(target):
+            if http_client is not None:
+                raise TypeError("http_client is for a target that is a URL: an app in this process has its own")
+            app = app_client(target, headers=headers, auth=auth, sse_read_timeout=sse_read_timeout)
+            target, http = app_url, {**dict.fromkeys(http), "http_client": app}
+        elif app_url != APP_URL:
+            raise TypeError("app_url is for a target that is an ASGI app")
         if not is_url(target) and any(value is not None for value in http.values()):
             raise TypeError("headers, auth, http_client and sse_read_timeout are for a target that is a URL")
         base = target.limits if isinstance(target, ClientWire) else Limits()
@@ -142,6 +155,8 @@ class connect:  # noqa: N801 - the design's name: used as a function, it is the 
             sdk_target: Any = target if self._wire is None else self._wire
             over_http = isinstance(self._wire, HttpWire)
             self._manager = self._over_http(client_options) if over_http else mcp.Client(sdk_target, **client_options)
+        if app is not None:
+            self._manager = while_running(app, self._manager)
         self._owner: Owner[mcp.Client] | None = None
 
     @asynccontextmanager
