@@ -236,7 +236,8 @@ async def test_an_app_that_breaks_in_the_middle_of_a_call_ends_that_call_as_one_
             with pytest.raises(toolwire.RemoteCallError) as caught:
                 await price.invoke(b'{"item":"tea"}')
             assert caught.value.may_have_run
-    assert shop.calls == ["broken"]
+            assert await price.invoke(b'{"item":"tea"}') == '{"total":2}'
+    assert shop.calls == ["broken", "tea"]
 
 
 async def test_several_connections_share_an_app_over_one_client() -> None:
@@ -260,5 +261,7 @@ async def test_settings_that_an_app_cannot_have_are_refused() -> None:
             toolwire.connect(app, http_client=client)
     with pytest.raises(TypeError, match="app_url is for a target that is an ASGI app"):
         toolwire.connect("http://127.0.0.1:8000/mcp", app_url="http://127.0.0.1:8000/other")
+    with pytest.raises(TypeError, match="app_url is an http:// or https:// URL"):
+        toolwire.connect(app, app_url="/mcp")
     with pytest.raises(TypeError, match="env, cwd and errlog are for a target that is a command"):
         toolwire.connect(app, env={})

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Final, TypeVar
+from collections.abc import Mapping
+from typing import Final
 
 import httpx2
 
 from toolwire.wire.asgi import AsgiTransport
 from toolwire.wire.lifespan import AsgiApp
 
-__all__ = ["APP_URL", "app_client", "while_running"]
+__all__ = ["APP_URL", "app_client"]
 
 APP_URL: Final = "http://127.0.0.1:8000/mcp"
 """Where an app is reached unless the caller says otherwise: the SDK's own path, at a host that it allows by default."""
-
-Entered = TypeVar("Entered")
 
 
 def app_client(
     app: AsgiApp, *, headers: Mapping[str, str] | None, auth: httpx2.Auth | None, sse_read_timeout: float | None
 ) -> httpx2.AsyncClient:
-    """A client of the app; while it is entered, the app runs. Silence is bounded by `sse_read_timeout` seconds alone."""
+    """A client of the app, which runs while it is entered. Only silence is bounded, by `sse_read_timeout` seconds."""
     # No proxy and no `.netrc` has a part in what stays here.
     return httpx2.AsyncClient(
         transport=AsgiTransport(app),
@@ -31,12 +28,3 @@ def app_client(
         timeout=httpx2.Timeout(None, read=sse_read_timeout),
         trust_env=False,
     )
-
-
-@asynccontextmanager
-async def while_running(
-    client: httpx2.AsyncClient, manager: AbstractAsyncContextManager[Entered]
-) -> AsyncIterator[Entered]:
-    """Enters `manager` while the app of the client runs."""
-    async with client, manager as entered:
-        yield entered

@@ -15,7 +15,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import MCPServer
 from mcp_types import ElicitResult
 
-from toolwire.bridge.app_target import APP_URL, app_client, while_running
+from toolwire.bridge.app_target import APP_URL, app_client
 from toolwire.bridge.home import Home
 from toolwire.bridge.http import http_wire, is_url, shown_address
 from toolwire.bridge.owner import Overdue, Owner
@@ -134,6 +134,8 @@ class connect:  # noqa: N801 - the design's name: used as a function, it is the 
                 raise TypeError("http_client is for a target that is a URL: an app in this process has its own")
             app = app_client(target, headers=headers, auth=auth, sse_read_timeout=sse_read_timeout)
             target, http = app_url, {**dict.fromkeys(http), "http_client": app}
+            if not is_url(target):
+                raise TypeError("app_url is an http:// or https:// URL")
         elif app_url != APP_URL:
             raise TypeError("app_url is for a target that is an ASGI app")
         if not is_url(target) and any(value is not None for value in http.values()):
@@ -146,17 +148,17 @@ class connect:  # noqa: N801 - the design's name: used as a function, it is the 
             self._wire = target
         elif isinstance(target, list | tuple | StdioServerParameters):
             self._wire = ClientWire(command_of(target, env=env, cwd=cwd, errlog=errlog), limits=self._limits)
-        elif is_url(target):
+        elif is_url(target) and app is None:
             self._wire = http_wire(target, **http, limits=self._limits)
         self._manager: AbstractAsyncContextManager[mcp.Client]
         if isinstance(target, Server | MCPServer):
             self._manager = self._in_process(target, client_options)
+        elif app is not None:
+            self._manager = self._over_app(app_url, http, client_options)
         else:
             sdk_target: Any = target if self._wire is None else self._wire
             over_http = isinstance(self._wire, HttpWire)
             self._manager = self._over_http(client_options) if over_http else mcp.Client(sdk_target, **client_options)
-        if app is not None:
-            self._manager = while_running(app, self._manager)
         self._owner: Owner[mcp.Client] | None = None
 
     @asynccontextmanager
@@ -165,6 +167,13 @@ class connect:  # noqa: N801 - the design's name: used as a function, it is the 
         async with mcp.Client(wire, **options) as client:
             await wire.ready()
             yield client
+
+    @asynccontextmanager
+    async def _over_app(self, url: str, http: dict[str, Any], options: dict[str, Any]) -> AsyncIterator[mcp.Client]:
+        async with http["http_client"]:
+            self._wire = http_wire(url, **http, limits=self._limits)
+            async with self._over_http(options) as client:
+                yield client
 
     @asynccontextmanager
     async def _in_process(self, server: Any, options: dict[str, Any]) -> AsyncIterator[mcp.Client]:

@@ -92,6 +92,9 @@ class AsgiTransport(httpx2.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Gives the response as soon as it has begun. Its body is read as the app sends it."""
         exchange = _Exchange(request, await request.aread(), self._lifespan.state)
+        if (trace := request.extensions.get("trace")) is not None:
+            # The app has the whole request from here on: who wants to know hears it as httpx2's own transport tells it.
+            await trace("asgi.send_request_headers.started", {"request": request})
         self._exchanges.add(exchange)
         self._context.copy().run(self._group.start_soon, self._serve, exchange)
         try:

@@ -11,6 +11,16 @@ from toolwire.wire.http_client.engine import Lost, Sent
 
 __all__ = ["HttpxEngine"]
 
+_UNSENT = (
+    httpx2.ConnectError,
+    httpx2.ConnectTimeout,
+    httpx2.PoolTimeout,
+    httpx2.ProxyError,
+    httpx2.UnsupportedProtocol,
+    httpx2.LocalProtocolError,
+)
+"""What is raised before a byte of the request has left."""
+
 
 class HttpxEngine:
     """A client that belongs to somebody else. `timeout` replaces its own, unless it is None."""
@@ -33,7 +43,10 @@ class HttpxEngine:
         try:
             response = await self._client.send(request, stream=True, follow_redirects=False)
         except httpx2.HTTPError as error:
+            # Not every transport traces. What a caller's own one raised without a word may have come from anywhere.
+            sent.written = sent.written or not isinstance(error, _UNSENT)
             raise _lost(error) from error
+        sent.written = True
         return _Reply(response)
 
     async def aclose(self) -> None:
