@@ -2,7 +2,8 @@
 # A second run rebuilds nothing that has not changed; what was built is remembered by stamps inside the virtual environment.
 #
 #   make demo      a real server, the SDK and toolwire side by side
-#   make test      the real servers, the Rust tests, the Python tests   (PYTEST_ARGS="-k lines" for some of them)
+#   make test      the real servers, the Rust tests, the Python tests   (PYTEST_ARGS="-k lines" for some of them,
+#                  PYTEST_WORKERS=0 for one process, as a debugger wants it)
 #   make check     format, lint, types, stubs
 #   make bench     the speed table                                      (BENCH_ARGS=... is passed on)
 #   make bench-peers   the other SDKs that it compares with, in Rust and, where Go is there, in Go; then make bench again
@@ -22,6 +23,7 @@ PYTHON ?= python3
 VENV ?= .venv
 SOAK ?= full
 PYTEST_ARGS ?=
+PYTEST_WORKERS ?= auto
 BENCH_ARGS ?=
 
 BIN := $(VENV)/bin
@@ -61,7 +63,7 @@ demo: $(RELEASE)
 
 test: $(RELEASE) servers
 	cargo test --locked --no-default-features
-	$(RUN) -m pytest $(PYTEST_ARGS)
+	$(RUN) -m pytest -n $(PYTEST_WORKERS) --dist worksteal $(PYTEST_ARGS)
 
 check: $(RELEASE)
 	cargo fmt --check
