@@ -257,9 +257,10 @@ def _named_fault(
 
 
 def _renamed(call: Call, error: RemoteCallError) -> RemoteCallError:
-    """The same error, naming the request."""
+    """The same error, naming the request, and what may have become of it."""
+    told = "; the call may have run" if error.may_have_run and call.method not in SAFE_METHODS else ""
     return RemoteCallError(
-        f"{named(call.label)}: {str(error).removeprefix('mcp: ')}",
+        f"{named(call.label)}: {str(error).removeprefix('mcp: ')}{told}",
         may_have_run=error.may_have_run,
         code=error.code,
         data=error.data,

@@ -9,7 +9,7 @@ import httpx2
 
 from toolwire.wire.http_client.engine import Lost, Sent
 
-__all__ = ["HttpxEngine"]
+__all__ = ["HttpxEngine", "lost"]
 
 _UNSENT = (
     httpx2.ConnectError,
@@ -45,7 +45,7 @@ class HttpxEngine:
         except httpx2.HTTPError as error:
             # Not every transport traces. What a caller's own one raised without a word may have come from anywhere.
             sent.written = sent.written or not isinstance(error, _UNSENT)
-            raise _lost(error) from error
+            raise lost(error) from error
         sent.written = True
         return _Reply(response)
 
@@ -78,7 +78,7 @@ class _Reply:
         except StopAsyncIteration:
             return b""
         except httpx2.HTTPError as error:
-            raise _lost(error) from error
+            raise lost(error) from error
 
     async def aclose(self) -> None:
         if self._parts is not None:
@@ -86,7 +86,8 @@ class _Reply:
         await self._response.aclose()
 
 
-def _lost(error: httpx2.HTTPError) -> Lost:
+def lost(error: httpx2.HTTPError) -> Lost:
+    """What broke, in words."""
     if isinstance(error, httpx2.ConnectTimeout | httpx2.PoolTimeout):
         return Lost("no connection in time")
     if isinstance(error, httpx2.ConnectError | httpx2.ProxyError):

@@ -37,22 +37,23 @@ class _Decoder(Protocol):
 
 
 class _Zlib:
+    """gzip, or deflate: that is zlib's format by the standard, and bare to some servers."""
+
     def __init__(self, window: int) -> None:
         self._window = window
+        self._head: bytes | None = b"" if window == zlib.MAX_WBITS else None
+        """The first bytes of a deflate body, until they tell its format."""
         self._object = zlib.decompressobj(window)
-        self._began = False
 
     def feed(self, data: bytes) -> bytes:
-        data = self._object.unconsumed_tail + data
-        try:
-            out = self._object.decompress(data, STEP)
-        except zlib.error:
-            # "deflate" is zlib's format by the standard, and bare to some servers.
-            if self._began or self._window != zlib.MAX_WBITS:
-                raise
-            self._object = zlib.decompressobj(-zlib.MAX_WBITS)
-            out = self._object.decompress(data, STEP)
-        self._began = True
+        if self._head is not None:
+            data = self._head + data
+            self._head = data if len(data) < _ZLIB_HEAD else None
+            if self._head is not None:
+                return b""
+            if data[0] & 15 != zlib.DEFLATED or int.from_bytes(data[:_ZLIB_HEAD], "big") % 31:
+                self._object = zlib.decompressobj(-zlib.MAX_WBITS)
+        out = self._object.decompress(self._object.unconsumed_tail + data, STEP)
         if self._object.eof and self._object.unused_data and self._window > zlib.MAX_WBITS:
             # A gzip body may be several, one behind the other.
             rest, self._object = self._object.unused_data, zlib.decompressobj(self._window)
@@ -66,6 +67,9 @@ class _Zlib:
     @property
     def ended(self) -> bool:
         return self._object.eof
+
+
+_ZLIB_HEAD: Final = 2
 
 
 class _Brotli:

@@ -15,6 +15,7 @@ from mcp_types import INTERNAL_ERROR
 
 from toolwire.wire.http_client.bodies import media_type
 from toolwire.wire.http_client.http_faults import ERROR_BODY, not_an_answer
+from toolwire.wire.http_client.httpx_engine import lost
 from toolwire.wire.http_client.learned import SESSION
 
 __all__ = ["WatchedClient", "Watcher"]
@@ -64,7 +65,7 @@ class WatchedClient:
             self._watcher.answered(response.request, frozenset(name.lower() for name in own), response)
         except httpx2.TransportError as error:
             # Only requests of the SDK come here, and each hears of its own fault.
-            response = _failure(request, 503, str(error) or type(error).__name__)
+            response = _failure(request, 503, str(lost(error)))
         finally:
             self._watcher.settled(request)
         return response
