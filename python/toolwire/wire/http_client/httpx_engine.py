@@ -46,6 +46,9 @@ class HttpxEngine:
             # Not every transport traces. What a caller's own one raised without a word may have come from anywhere.
             sent.written = sent.written or not isinstance(error, _UNSENT)
             raise lost(error) from error
+        except Exception as error:
+            # The auth may be anybody's, and raise anything; to its caller it is one failed call.
+            raise Lost(f"the request was not made: {str(error) or type(error).__name__}") from error
         sent.written = True
         return _Reply(response)
 
