@@ -47,7 +47,7 @@ SDK_FILES = {"demo/sdk_alone.py", "demo/sdk_server.py"}
 # `trio` is imported only where it runs already, and `opentelemetry` is the SDK's own dependency.
 RUN_TIME = {"pydantic", "pydantic_core", "orjson", "anyio", "docstring_parser", "opentelemetry", "trio", "httpx2"}
 # aiohttp is the extra `http`, loaded only where it is installed; `yarl` is aiohttp's own dependency.
-ROOM_EXTRAS = {"cli": {"typer", "rich", "uvicorn"}, "wire": {"aiohttp", "yarl", "brotli", "backports"}}
+ROOM_EXTRAS = {"cli": {"typer", "rich", "uvicorn", "granian"}, "wire": {"aiohttp", "yarl", "brotli", "backports"}}
 ANY_FRAMEWORK = {"adapters"}
 
 # The same for the crate. `limits` and `error` are the ground floor, open to all.

@@ -1,0 +1,102 @@
+"""`toolwire serve --http` as processes: one, several workers of a stateless app, under each engine that is there."""
+
+import socket
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from tests.http.test_over_a_socket import COMMAND, PATIENCE, command, until_it_answers
+from tests.serving.raw_client import call_line
+
+SHOP = '''
+import os
+import toolwire
+
+@toolwire.tool
+async def whoami() -> int:
+    """Tells the process."""
+    return os.getpid()
+'''
+HEADERS = {
+    "accept": "application/json, text/event-stream",
+    "content-type": "application/json",
+    "mcp-protocol-version": "2025-11-25",
+}
+ENGINES = ["uvicorn", pytest.param("granian", marks=pytest.mark.skipif(not find_spec("granian"), reason="no granian"))]
+
+
+@contextmanager
+def serving(home: Path, *options: str) -> Iterator[str]:
+    """The address of a served shop, which answers."""
+    (home / "shop.py").write_text(SHOP)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    words = [COMMAND, "serve", "--http", f"127.0.0.1:{port}", *options, "shop:whoami"]
+    with subprocess.Popen(words, cwd=home, stderr=subprocess.PIPE) as server:
+        try:
+            until_it_answers(f"http://127.0.0.1:{port}/", server)
+            yield f"http://127.0.0.1:{port}/mcp"
+        finally:
+            server.terminate()
+            server.wait(PATIENCE)
+
+
+def asked(url: str) -> int:
+    """One call on a connection of its own: the process that answered."""
+    with httpx2.Client(timeout=PATIENCE) as client:
+        reply = client.post(url, content=call_line("2025-11-25", "whoami"), headers=HEADERS)
+    assert reply.status_code == 200, reply.text
+    assert reply.headers["content-type"] == "application/json"
+    return int(reply.json()["result"]["content"][0]["text"])
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_two_workers_share_the_calls_of_a_stateless_app(tmp_path: Path, engine: str) -> None:
+    options = ("--stateless", "--json", "--workers", "2", "--engine", engine)
+    with serving(tmp_path, *options) as url:
+        seen: set[int] = set()
+        for _ in range(2_000):
+            seen.add(asked(url))
+            if len(seen) == 2:
+                break
+        assert len(seen) == 2
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_one_process_answers_with_events_unless_it_is_told_otherwise(tmp_path: Path, engine: str) -> None:
+    with serving(tmp_path, "--stateless", "--engine", engine) as url, httpx2.Client(timeout=PATIENCE) as client:
+        reply = client.post(url, content=call_line("2025-11-25", "whoami"), headers=HEADERS)
+        assert reply.headers["content-type"] == "text/event-stream"
+        assert reply.text.startswith("event: message\r\ndata: {")
+        assert reply.text.endswith("}\r\n\r\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--http", "127.0.0.1:1", "--workers", "2"], "it needs --stateless too"),
+        (["--http", "127.0.0.1:1", "--engine", "gunicorn"], "none of uvicorn, granian"),
+        (["--workers", "2"], "are for --http"),
+        (["--stateless"], "are for --http"),
+        (["--json"], "are for --http"),
+        (["--engine", "granian"], "are for --http"),
+        (["--http", "127.0.0.1:1", "--workers", "0"], "greater than or equal to 1"),
+    ],
+)
+def test_bad_usage_of_what_http_takes_says_what_is_wrong(words: list[str], said: str) -> None:
+    done = command("serve", *words, "shop:whoami")
+    assert done.returncode == 2
+    assert said in " ".join(done.stderr.replace("│", " ").split())
+
+
+def test_a_module_that_is_none_ends_the_command_before_any_worker_begins(tmp_path: Path) -> None:
+    words = [COMMAND, "serve", "--http", "127.0.0.1:9", "--stateless", "--workers", "2", "nowhere:name"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert done.returncode == 2
+    assert "there is no module nowhere" in done.stderr
