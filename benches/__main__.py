@@ -12,6 +12,7 @@ BENCHES = (
     "calls",
     "serving",
     "served",
+    "http_client",
     "imports",
     "lines",
     "memory",

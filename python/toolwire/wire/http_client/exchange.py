@@ -131,7 +131,7 @@ class Exchange:
                 renewed = True
                 await self._renew(session)
                 continue
-            if status in _UNAUTHORIZED:
+            if status in _UNAUTHORIZED and "authorization" not in own:
                 self._learned.forget()
                 if fast is not None and self._has_auth:
                     # The SDK's authorization looks at the answer to its own client; this one took nothing.
@@ -169,12 +169,11 @@ class Exchange:
         if fast is not None:
             head = self._learned.headers()
             head.update(headers)
-            for name, value in own.items():
-                head[name.lower()] = value
+            head.update(own)
             return await fast.send(method, url, head, body, sent)
         reply = await self._own.send(method, url, {**headers, **own}, body, sent)
         if _SUCCESS <= reply.status < _REDIRECT:
-            self._learned.learn(reply.request.headers, frozenset(name.lower() for name in own))
+            self._learned.learn(reply.request.headers, frozenset(own))
         return reply
 
     async def _get(self, last_id: str) -> Reply:

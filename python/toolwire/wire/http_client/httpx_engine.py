@@ -40,8 +40,10 @@ class HttpxEngine:
         request = self._client.build_request(
             method, url, headers=dict(headers), content=body, extensions={"trace": trace}, **self._options
         )
+        # An authorization of the caller's for this request stands in the place of the client's.
+        auth: Any = None if "authorization" in headers else httpx2.USE_CLIENT_DEFAULT
         try:
-            response = await self._client.send(request, stream=True, follow_redirects=False)
+            response = await self._client.send(request, stream=True, auth=auth, follow_redirects=False)
         except httpx2.HTTPError as error:
             # Not every transport traces. What a caller's own one raised without a word may have come from anywhere.
             sent.written = sent.written or not isinstance(error, _UNSENT)

@@ -48,11 +48,17 @@ class Learned:
 
     def learn(self, headers: Mapping[str, str], own: frozenset[str] = frozenset()) -> None:
         """The server took a request with these headers; those named in `own` were of that request only."""
+        if own and self._others is None:
+            # Nobody knows yet what stands in their place on other requests.
+            return
         kept = {
             name: value
             for name, value in ((name.lower(), value) for name, value in headers.items())
             if name not in _OF_ONE_REQUEST and name not in own and not name.startswith("mcp-")
         }
+        for name in own:
+            if name in (self._others or {}):
+                kept[name] = (self._others or {})[name]
         if kept != self._others:
             self._others, self._base = kept, None
 

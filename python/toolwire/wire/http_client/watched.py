@@ -31,7 +31,7 @@ class Watcher(Protocol):
     """Who learns from the SDK's requests."""
 
     def call_headers(self) -> Mapping[str, str]:
-        """The headers that the caller of this request asked for."""
+        """The headers that the caller of this request asked for, by names in lower case."""
 
     def answered(self, request: httpx2.Request, own: frozenset[str], response: httpx2.Response) -> None:
         """A request of the SDK was answered; headers named in `own` were of that request only."""
@@ -59,10 +59,12 @@ class WatchedClient:
             request.extensions["timeout"] = httpx2.Timeout(GOODBYE_TIMEOUT).as_dict()
         own = self._watcher.call_headers()
         request.headers.update(own)
+        if "authorization" in own:
+            options["auth"] = None
         try:
             response = await self._client.send(request, **options)
             response = await _explained(request, response)
-            self._watcher.answered(response.request, frozenset(name.lower() for name in own), response)
+            self._watcher.answered(response.request, frozenset(own), response)
         except httpx2.TransportError as error:
             # Only requests of the SDK come here, and each hears of its own fault.
             response = _failure(request, 503, str(lost(error)))

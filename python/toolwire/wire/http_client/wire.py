@@ -47,7 +47,7 @@ class HttpWire:
 
     `http_client` is the caller's, used as given and left open; without it there is one of our own, with `headers`,
     `auth` and `read_timeout` (seconds of silence on a stream). `call_headers()` is asked for the headers of each
-    request.
+    request, by names in lower case.
     """
 
     def __init__(
