@@ -118,8 +118,12 @@ pub const PROBLEMS: usize = 3;
 /// Characters of a value or a schema's word that a problem quotes.
 pub const QUOTE: usize = 60;
 
-/// Levels of a schema without references that are compiled on the caller's stack; real ones reach 14.
+/// Levels of a schema that are compiled on the caller's stack, times references within references; real ones without
+/// reach 14.
 pub const SHALLOW: usize = 20;
+
+/// References within references that the compiler follows on its stack: it puts a ninth off until the stack is free.
+pub const FOLLOWED: u64 = 8;
 
 /// Stack of the thread that compiles a deeper one.
 pub const COMPILE_STACK: usize = 64 * 1024 * 1024;

@@ -96,6 +96,12 @@ impl Entry {
         self.0.object_output().map(|value| PyBytes::new(py, value))
     }
 
+    /// The output schema whatever its root is; `None` where it is absent or null.
+    #[getter]
+    fn promise<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
+        self.part(py, self.0.output_schema)
+    }
+
     #[getter]
     fn annotations<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
         self.part(py, self.0.annotations)

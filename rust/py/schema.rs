@@ -1,10 +1,11 @@
 //! A compiled schema as Python has it.
 
+use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 
 use super::accept::{Text, json_error};
 use crate::limits::DETACH;
-use crate::schema::compile::{Compiled, Fault, compile};
+use crate::schema::compile::{Compiled, Fault, compile, compile_all};
 use crate::schema::explain::{self, Problem};
 use crate::schema::validate::{TOO_COSTLY, Verdict};
 
@@ -24,12 +25,18 @@ impl Validator {
     /// Raises `JsonError` where the text is not I-JSON, `SchemaFault` where it does not compile.
     #[new]
     fn new(py: Python<'_>, schema: Text) -> PyResult<Self> {
-        py.detach(|| compile(schema.as_ref()))
-            .map(Self)
-            .map_err(|fault| match fault {
-                Fault::Json(error) => json_error(error),
-                Fault::Schema(prose) => SchemaFault::new_err((prose,)),
-            })
+        py.detach(|| compile(schema.as_ref())).map(Self).map_err(refused)
+    }
+
+    /// Many schemas at once, side by side; the validator of each, or the error that it raises alone.
+    #[staticmethod]
+    fn many(py: Python<'_>, schemas: Vec<Text>) -> PyResult<Vec<Py<PyAny>>> {
+        let outcomes = py.detach(|| compile_all(&schemas)).into_iter();
+        let item = |outcome: Result<Compiled, Fault>| match outcome {
+            Ok(compiled) => Self(compiled).into_py_any(py),
+            Err(fault) => refused(fault).into_py_any(py),
+        };
+        outcomes.map(item).collect()
     }
 
     /// `None` if the value fits, else what is wrong with it. Raises `JsonError` where the text is not I-JSON.
@@ -51,6 +58,13 @@ impl Validator {
                 .collect(),
             Verdict::Undecided => vec![(String::new(), TOO_COSTLY.into())],
         })
+    }
+}
+
+fn refused(fault: Fault) -> PyErr {
+    match fault {
+        Fault::Json(error) => json_error(error),
+        Fault::Schema(prose) => SchemaFault::new_err((prose,)),
     }
 }
 

@@ -4,7 +4,9 @@
 //! without resolvers, and the one that it is given refuses.
 
 use std::collections::HashSet;
+use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use jsonschema::{Draft, PatternOptions, Validator};
@@ -18,8 +20,8 @@ use super::view::Exact;
 use super::words;
 use crate::error::Error;
 use crate::limits::{
-    BACKTRACKS, CHAIN, COMPILE_STACK, EXPANSIONS, HERE, PATTERN, PATTERN_CACHE, PATTERNS, REFERENCES, SCHEMA, SCHEMAS,
-    SHALLOW,
+    BACKTRACKS, CHAIN, COMPILE_STACK, EXPANSIONS, FOLLOWED, HERE, PATTERN, PATTERN_CACHE, PATTERNS, REFERENCES, SCHEMA,
+    SCHEMAS, SHALLOW,
 };
 
 /// Why a text is no schema to validate with.
@@ -51,24 +53,92 @@ pub struct Compiled {
 /// # Errors
 /// Its first fault.
 pub fn compile(text: &[u8]) -> Result<Compiled, Fault> {
-    let tree = Tree::parse(text, SCHEMA)?;
-    let schema = tree.to_value();
-    let draft = draft(&schema)?;
-    let unfolded =
-        guarded(|| expansion::measure(&schema, draft).map_err(|error| Fault::Schema(explain::reference(&error))))?;
-    bound(&unfolded)?;
-    let build = || guarded(|| build(&tree, &schema, draft, &unfolded));
-    if tree.depth <= SHALLOW && unfolded.deep == 0 {
-        return build();
+    let measured = Measured::read(text)?;
+    if measured.levels() <= SHALLOW {
+        return measured.build();
     }
     // The compiler recurses a few kilobytes a level, and nobody knows how much of this stack is left.
     thread::scope(|scope| {
-        let worker = thread::Builder::new().stack_size(COMPILE_STACK);
-        match worker.spawn_scoped(scope, build).map(thread::ScopedJoinHandle::join) {
+        let worker = roomy().spawn_scoped(scope, || measured.build());
+        match worker.map(thread::ScopedJoinHandle::join) {
             Ok(Ok(compiled)) => compiled,
-            _ => Err(Fault::Schema("no thread could be had to compile it".into())),
+            _ => Err(no_thread()),
         }
     })
+}
+
+/// Compiles many texts, side by side where there are processors for it; what came of each, in their order.
+pub fn compile_all(texts: &[impl AsRef<[u8]> + Sync]) -> Vec<Result<Compiled, Fault>> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(text) = texts.get(index) else { return done };
+            done.push((
+                index,
+                Measured::read(text.as_ref()).and_then(|measured| measured.build()),
+            ));
+        }
+    };
+    let workers = thread::available_parallelism().map_or(1, NonZero::get).min(texts.len());
+    let mut outcomes: Vec<_> = texts.iter().map(|_| Err(no_thread())).collect();
+    thread::scope(|scope| {
+        let started: Vec<_> = (0..workers)
+            .filter_map(|_| roomy().spawn_scoped(scope, work).ok())
+            .collect();
+        for worker in started {
+            for (index, outcome) in worker.join().unwrap_or_default() {
+                outcomes[index] = outcome;
+            }
+        }
+    });
+    outcomes
+}
+
+fn roomy() -> thread::Builder {
+    thread::Builder::new().stack_size(COMPILE_STACK)
+}
+
+fn no_thread() -> Fault {
+    Fault::Schema("no thread could be had to compile it".into())
+}
+
+/// A schema that was judged and measured, and may be compiled.
+struct Measured<'t> {
+    tree: Tree<'t>,
+    schema: Value,
+    draft: Draft,
+    unfolded: Unfolded,
+}
+
+impl<'t> Measured<'t> {
+    fn read(text: &'t [u8]) -> Result<Self, Fault> {
+        let tree = Tree::parse(text, SCHEMA)?;
+        let schema = tree.to_value();
+        let draft = draft(&schema)?;
+        let unfolded =
+            guarded(|| expansion::measure(&schema, draft).map_err(|error| Fault::Schema(explain::reference(&error))))?;
+        bound(&unfolded)?;
+        Ok(Self {
+            tree,
+            schema,
+            draft,
+            unfolded,
+        })
+    }
+
+    /// How deep the compiler may recurse: it follows some references in their places, and puts the rest off.
+    fn levels(&self) -> usize {
+        let followed = self.unfolded.deep.min(FOLLOWED);
+        self.tree
+            .depth
+            .saturating_mul(1 + usize::try_from(followed).unwrap_or(usize::MAX))
+    }
+
+    fn build(&self) -> Result<Compiled, Fault> {
+        guarded(|| build(&self.tree, &self.schema, self.draft, &self.unfolded))
+    }
 }
 
 /// The crate holds many an expectation about schemas that others write; one that fails is the schema's fault.

@@ -8,6 +8,8 @@ use std::collections::HashMap;
 use referencing::{Draft, Error, Registry, Resolver};
 use serde_json::{Map, Value};
 
+use super::flat;
+
 /// What following the references of a schema comes to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Unfolded {
@@ -55,6 +57,11 @@ struct Graph<'v> {
 /// # Errors
 /// A reference that leads nowhere, or out of the document.
 pub fn measure(schema: &Value, draft: Draft) -> Result<Unfolded, Error> {
+    flat::measure(schema, draft).map_or_else(|| follow(schema, draft), Ok)
+}
+
+/// The same for a schema with references.
+pub(super) fn follow(schema: &Value, draft: Draft) -> Result<Unfolded, Error> {
     let root = draft.create_resource_ref(schema);
     let base = root.id().unwrap_or("json-schema:///").trim_end_matches('#').to_owned();
     let registry = Registry::new().draft(draft).add(&base, root)?.prepare()?;
@@ -262,7 +269,7 @@ fn enter<'v>(schema: &'v Value, resolver: &Resolver<'v>, draft: Draft) -> Result
 }
 
 /// The schemas within a keyword, each with whether it is applied to a part of the value.
-fn children<'v>(keyword: &str, value: &'v Value) -> Vec<(bool, &'v Value)> {
+pub(super) fn children<'v>(keyword: &str, value: &'v Value) -> Vec<(bool, &'v Value)> {
     let of_map = |step, map: &'v Map<String, Value>| map.values().map(|schema| (step, schema)).collect();
     match (keyword, value) {
         ("allOf" | "anyOf" | "oneOf", Value::Array(schemas)) => schemas.iter().map(|schema| (false, schema)).collect(),

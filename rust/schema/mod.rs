@@ -16,6 +16,7 @@ pub mod compile;
 mod decimal;
 mod expansion;
 pub mod explain;
+mod flat;
 mod instance;
 mod keywords;
 pub mod oddities;

@@ -90,6 +90,7 @@ async def discover(
     found = _Discovery(
         public_name, effect, request_meta, concurrency, on_bad_tool == "skip", compile == "eager", policy
     )
+    found.compile(entry for outcome in listed if not isinstance(outcome, Exception) for entry in outcome[1])
     for source, outcome in zip(asked, listed, strict=True):
         if isinstance(outcome, Exception):
             error = DiscoveryError(f"mcp: list tools from source {quoted(source.name)}: {outcome}")
@@ -153,7 +154,12 @@ class _Discovery:
         self._word = secrets.token_hex(16)
         self._home = Home()
         # By their bytes: many tools of one server promise the same.
-        self._validators: dict[bytes, _core.Validator] = {}
+        self._validators: dict[bytes, _core.Validator | ValueError] = {}
+
+    def compile(self, entries: Iterable[_core.Entry]) -> None:
+        """Compiles what all of them promise, side by side; a tool meets what came of its own at its turn."""
+        promises = list(dict.fromkeys(promise for entry in entries if (promise := entry.promise) is not None))
+        self._validators = dict(zip(promises, _core.Validator.many(promises), strict=True))
 
     def take(self, source: Source, origin: Origin, entries: Sequence[_core.Entry], warnings: Sequence[str]) -> None:
         """Every entry of one source. Raises DiscoveryError for the first bad one, unless they are skipped."""
@@ -223,9 +229,14 @@ def _annotations(entry: _core.Entry) -> dict[str, Any]:
 
 
 def _snapshot(
-    entry: _core.Entry, name: str, kind: str | None, validators: dict[bytes, _core.Validator], *, modern: bool
+    entry: _core.Entry,
+    name: str,
+    kind: str | None,
+    validators: Mapping[bytes, _core.Validator | ValueError],
+    *,
+    modern: bool,
 ) -> _core.Validator | None:
-    """Checks what a definition has to be, and compiles what it promises. Raises ToolwireError."""
+    """Checks what a definition has to be; the validator of what it promises. Raises ToolwireError."""
     if kind == "entry":
         word = "descriptor name must not be empty" if entry.fault == "empty name" else entry.fault or ""
         raise ListedToolError(f"mcp: {word}")
@@ -236,16 +247,10 @@ def _snapshot(
         checked_definition(name, entry.input_schema)
     if modern and (reason := bad_header(entry)) is not None:
         raise ListedToolError(f"mcp: {reason}")
-    promised = entry.output_schema
-    if promised is None and b"outputSchema" in (text := entry.text):
-        # One without an object's root is no `output_schema` of a tool, and is a promise all the same.
-        promised = _core.members(text).get("outputSchema")
-    if promised is None or promised == b"null":
+    promise = entry.promise
+    if promise is None:
         return None
-    found = validators.get(promised)
-    if found is None:
-        try:
-            found = validators[promised] = _core.Validator(promised)
-        except ValueError as error:
-            raise ToolwireError(f"mcp: compile tool output schema: {error.args[0]}") from None
+    found = validators[promise]
+    if isinstance(found, ValueError):
+        raise ToolwireError(f"mcp: compile tool output schema: {found.args[0]}")
     return found

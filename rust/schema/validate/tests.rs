@@ -1,4 +1,4 @@
-use super::super::compile::{Fault, compile};
+use super::super::compile::{Fault, compile, compile_all};
 use super::*;
 
 fn verdict(schema: &str, value: &str) -> String {
@@ -217,4 +217,23 @@ fn a_pattern_that_was_given_up_on_is_no_yes_and_no_no() {
         verdict(&within, &format!("{{\"q\":[\"abbb\",{value}]}}")),
         "field \"q.1\": its pattern takes too long to check"
     );
+}
+
+#[test]
+fn many_are_compiled_as_each_alone_is() {
+    let deep = "{\"not\":".repeat(200) + "true" + &"}".repeat(200);
+    let texts = [
+        r#"{"type":"string"}"#,
+        "{",
+        r#"{"type":3}"#,
+        deep.as_str(),
+        r##"{"$ref":"#"}"##,
+        "true",
+    ];
+    let together = compile_all(&texts);
+    assert_eq!(together.len(), texts.len());
+    for (text, outcome) in texts.iter().zip(together) {
+        assert_eq!(outcome.err(), compile(text.as_bytes()).err(), "{text}");
+    }
+    assert!(compile_all(&[""; 0]).is_empty());
 }
