@@ -137,7 +137,7 @@ impl Entry {
 
     /// The line of a call of this tool, its name as the server spells it; `meta` are the members of `_meta`.
     /// Raises `JsonError` with the model's text where the arguments are refused.
-    fn call_line<'py>(&self, py: Python<'py>, id: i64, arguments: Text, meta: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+    fn call_line<'py>(&self, py: Python<'py>, arguments: Text, meta: &[u8], id: i64) -> PyResult<Bound<'py, PyBytes>> {
         let name = self.0.name.of(&self.0.text).unwrap_or_default();
         let arguments = checked(py, arguments.as_ref())?;
         Ok(PyBytes::new(py, &call::tools_call(id, name, &arguments, meta)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from toolwire import _core
@@ -11,7 +12,7 @@ from toolwire.bridge.home import Home
 from toolwire.bridge.source import Source, call_result
 from toolwire.contract.output import ToolOutput
 from toolwire.contract.per_call import call_meta
-from toolwire.contract.progress import listener_of
+from toolwire.contract.progress import listener, listener_of
 from toolwire.contract.remote_output import RemoteOutput
 from toolwire.contract.tool_object import Tool, refused_input
 from toolwire.errors import RemoteCallError, ToolFailure, ToolReturnedError
@@ -38,22 +39,23 @@ class RemoteCaller:
         if wire is None or (not wire.open and wire.end_reason is None):
             return await self._call_by_session(tool, arguments, timeout)
         definition: _core.Entry = tool.definition  # type: ignore[assignment]  # a remote tool's definition is its entry
-        lane, idle, heard = wire.sdk, limits.idle_timeout, listener_of(tool)
-        own = call_meta()
-
-        def line(number: int) -> bytes:
-            meta = lane.envelope if idle is None and heard is None else with_token(lane.envelope, number)
-            if own:
-                meta = with_members(meta, own)
-            return definition.call_line(number, arguments, meta)
-
+        envelope, idle, own = wire.sdk.envelope, limits.idle_timeout, call_meta()
+        heard = None if listener.get() is None else listener_of(tool)
+        if idle is None and heard is None and not own:
+            # Nearly every call: no function of ours stands between the lane and the core.
+            line = partial(definition.call_line, arguments, envelope)
+        else:
+            line = partial(_line, definition, arguments, envelope, own, idle is not None or heard is not None)
         try:
             frame = await wire.express.send(
                 line, label=(definition, wire), timeout=timeout, idle=idle, on_progress=heard
             )
         except _core.JsonError as error:
             raise refused_input(tool.name, error.args[0]) from None
-        return _output(call_result(frame), tool)
+        result = call_result(frame)
+        if result.is_error or not result.is_complete:
+            raise _failure(result, tool)
+        return RemoteOutput(result, settings.render, settings.max_result_bytes, definition)
 
     async def _call_by_session(self, tool: Tool, arguments: bytes | str, timeout: float | None) -> ToolOutput:
         """The call that cannot go express: there is no wire, or nobody has heard yet what a request has to carry."""
@@ -65,7 +67,16 @@ class RemoteCaller:
             )
         except ValueError as error:
             raise refused_input(tool.name, error.args[0]) from None
-        return _output(result, tool)
+        if result.is_error or not result.is_complete:
+            raise _failure(result, tool)
+        return RemoteOutput(result, tool.settings.render, tool.settings.max_result_bytes, definition)
+
+
+def _line(
+    definition: _core.Entry, arguments: bytes | str, envelope: bytes, own: Mapping[str, Any], token: bool, number: int
+) -> bytes:
+    meta = with_token(envelope, number) if token else envelope
+    return definition.call_line(arguments, with_members(meta, own) if own else meta, number)
 
 
 def with_token(envelope: bytes, number: int) -> bytes:
@@ -80,14 +91,12 @@ def with_members(meta: bytes, own: Mapping[str, Any]) -> bytes:
     return meta + b"," + members if meta else members
 
 
-def _output(result: _core.CallResult, tool: Tool) -> ToolOutput:
+def _failure(result: _core.CallResult, tool: Tool) -> RemoteCallError | ToolFailure:
     if not result.is_complete:
         if result.result_type == "input_required":
-            raise RemoteCallError("remote tool result requires further input", raw=result.text)
-        raise RemoteCallError(f"the server's result is of an unknown type {result.result_type!r}", raw=result.text)
+            return RemoteCallError("remote tool result requires further input", raw=result.text)
+        return RemoteCallError(f"the server's result is of an unknown type {result.result_type!r}", raw=result.text)
     settings = tool.settings
     output = RemoteOutput(result, settings.render, settings.max_result_bytes, tool.definition)
-    if result.is_error:
-        text = output.text or "mcp: tool returned an error"
-        raise ToolFailure(text, output=output, remote=True, cause=ToolReturnedError())
-    return output
+    text = output.text or "mcp: tool returned an error"
+    return ToolFailure(text, output=output, remote=True, cause=ToolReturnedError())

@@ -59,7 +59,8 @@ class RemoteOutput(ToolOutput):
     def text(self) -> str:
         """What the model reads."""
         if self._text is None:
-            self._text = cut(self._result.render(self._render), self._limit)
+            text = self._result.render(self._render)
+            self._text = cut(text, self._limit) if self._limit else text
         return self._text
 
     @property

@@ -150,18 +150,17 @@ class ClientWire:
         self._let_go()
 
     def _take(self, frames: list[_core.Frame]) -> None:
-        answer = self.express.answer
-        for frame in frames:
-            number = frame.answers
-            if not answer(number, frame):
-                try:
-                    self._route(frame, number)
-                except Exception:
-                    # A listener's or our own mistake: it costs this frame, not those behind it.
-                    logger.exception("a message of %s could not be passed on", self.name)
+        self.express.take(frames, self._pass_on)
+
+    def _pass_on(self, frame: _core.Frame, number: int) -> None:
+        """A frame that answers no express request which waits."""
+        try:
+            self._route(frame, number)
+        except Exception:
+            # A listener's or our own mistake: it costs this frame, not those behind it.
+            logger.exception("a message of %s could not be passed on", self.name)
 
     def _route(self, frame: _core.Frame, number: int) -> None:
-        """A frame that answers no express request which waits."""
         kind = frame.kind
         if kind == "request":
             self.sdk.incoming(frame)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final, Protocol
 
 from toolwire import _core
@@ -78,7 +78,7 @@ class ExpressLane:
         the connection ends; what `line` raises goes on, and then nothing was sent. A cancelled caller cancels the
         request.
         """
-        pending = self.pending
+        pending, channel = self.pending, self._channel
         if self._dead is not None:
             raise copied(self._dead, may_have_run=False)
         number = self._next_id
@@ -87,12 +87,18 @@ class ExpressLane:
         waiter = self._waiter()
         deadline = _NEVER if timeout is None else self._now() + timeout
         entry = (waiter, deadline, timeout, idle, label, on_progress)
-        if self._queue or len(pending) >= self._in_flight or self._channel.full:
+        if self._queue or len(pending) >= self._in_flight or channel.full:
             self._queue[number] = (entry, data)
             if deadline < self._timer_at:
                 self._arm(deadline)
-        else:
+        elif idle is not None:
             self._write(number, entry, data)
+        else:
+            # What `_write` does without an idle limit, in place: nearly every request comes here.
+            pending[number] = entry
+            if deadline < self._timer_at:
+                self._arm(deadline)
+            channel.write(data, now=len(pending) == 1)
         try:
             outcome: _core.Frame | ToolwireError = await waiter
         except BaseException:
@@ -112,6 +118,23 @@ class ExpressLane:
         return bool(self.pending or self._queue)
 
     # What the wire hands in
+
+    def take(self, frames: Iterable[_core.Frame], others: Callable[[_core.Frame, int], None]) -> None:
+        """Ends the requests that frames answer, in their order; `others` gets every other frame and whom it answers."""
+        pending = self.pending
+        for frame in frames:
+            number = frame.answers
+            entry = pending.pop(number, None)
+            if entry is None:
+                others(frame, number)
+                continue
+            waiter = entry[0]
+            if not waiter.done():
+                waiter.set_result(frame)
+            if entry[3] is not None:
+                del self._idle_deadlines[number]
+        if self._queue:
+            self._pump()
 
     def answer(self, number: int, outcome: _core.Frame | ToolwireError) -> bool:
         """Ends a request that was written; False when nobody waits for it."""

@@ -50,8 +50,9 @@ class PipeChannel:
         self._timer: Watch | None = None
         self._unwritten: deque[bytes | memoryview] = deque()
         self._unwritten_bytes = 0
+        self.full = False
+        """More than the high-water mark is unwritten, or the server reads no more. Asked before every call."""
         self._flush_scheduled = False
-        self._was_full = False
         self._flushed: anyio.Event | None = None
         self._heard = 0.0
         self._expects_silence = False
@@ -60,11 +61,6 @@ class PipeChannel:
         self._ended = False
         self._closing = False
         self._closed = anyio.Event()
-
-    @property
-    def full(self) -> bool:
-        """More than the high-water mark is unwritten, or the server reads no more."""
-        return self._unwritten_bytes > WRITE_HIGH_WATER or self._deaf
 
     @property
     def exit_code(self) -> int | None:
@@ -180,6 +176,8 @@ class PipeChannel:
             return
         self._unwritten.append(line)
         self._unwritten_bytes += len(line)
+        if self._unwritten_bytes > WRITE_HIGH_WATER:
+            self.full = True
         if self._expects_silence:
             # A new request has its own time to be answered in.
             self._heard = self._runtime.now()
@@ -197,7 +195,7 @@ class PipeChannel:
         self._flush_scheduled = False
         if self._stdin < 0:
             return
-        self._was_full = self._was_full or self.full
+        was_full = self.full
         while self._unwritten:
             batch = self._batch()
             try:
@@ -218,8 +216,8 @@ class PipeChannel:
                 break
         else:
             self._all_written()
-        if self._was_full and not self.full:
-            self._was_full = False
+        self.full = self._unwritten_bytes > WRITE_HIGH_WATER
+        if was_full and not self.full:
             self._listener.writable()
 
     def _batch(self) -> bytes | memoryview:
@@ -243,6 +241,7 @@ class PipeChannel:
     def _stop_writing(self) -> None:
         self._unwritten.clear()
         self._unwritten_bytes = 0
+        self.full = self._deaf
         self._all_written()
         if self._stdin >= 0:
             self._stdin = -1
