@@ -26,21 +26,6 @@ impl Frame {
     }
 }
 
-impl Frame {
-    /// The last member of the params that has this name.
-    fn parameter<'py>(&self, py: Python<'py>, wanted: &[u8]) -> Option<Bound<'py, PyBytes>> {
-        let text = &self.0.text[..];
-        let mut members = Members::new(text, self.0.envelope.params.as_ref()?.start);
-        let mut found = None;
-        while let Some((name, start)) = members.next() {
-            if name == wanted {
-                found = Some(&text[start..members.extent().end]);
-            }
-        }
-        found.map(|value| PyBytes::new(py, value))
-    }
-}
-
 #[pymethods]
 impl Frame {
     /// The integer id of the request that this answers, whole or broken; -1 for everything else.
@@ -185,12 +170,15 @@ impl Frame {
 
     /// The arguments of this `tools/call`, wherever they stand in its params.
     fn call_arguments<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
-        self.parameter(py, b"arguments")
-    }
-
-    /// The `_meta` of this request.
-    fn call_meta<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
-        self.parameter(py, b"_meta")
+        let text = &self.0.text[..];
+        let mut members = Members::new(text, self.0.envelope.params.as_ref()?.start);
+        let mut found = None;
+        while let Some((name, start)) = members.next() {
+            if name == b"arguments" {
+                found = Some(&text[start..members.extent().end]);
+            }
+        }
+        found.map(|value| PyBytes::new(py, value))
     }
 
     /// The page of tools in this answer; in a broken one, as far as its brackets let see.

@@ -23,23 +23,26 @@ __all__ = ["RemoteCaller", "with_token"]
 class RemoteCaller:
     """Carries the calls of every tool of one source."""
 
-    __slots__ = ("_source", "home")
+    __slots__ = ("_call_timeout", "_idle_timeout", "_source", "_wire", "home")
 
     def __init__(self, source: Source) -> None:
         self._source = source
+        # What is asked at every call.
+        self._wire = source.wire
+        self._call_timeout = source.limits.call_timeout
+        self._idle_timeout = source.limits.idle_timeout
         self.home = Home()
 
     async def call(self, tool: Tool, arguments: bytes | str) -> ToolOutput:
         """One `tools/call`. Raises ToolFailure and RemoteCallError."""
         if not self.home.is_here():
             return await self.home.visit(lambda: self.call(tool, arguments))
-        source, settings = self._source, tool.settings
-        wire, limits = source.wire, source.limits
-        timeout = limits.call_timeout if settings.timeout is None else settings.timeout or None
+        settings, wire = tool.settings, self._wire
+        timeout = self._call_timeout if settings.timeout is None else settings.timeout or None
         if wire is None or (not wire.open and wire.end_reason is None):
             return await self._call_by_session(tool, arguments, timeout)
         definition: _core.Entry = tool.definition  # type: ignore[assignment]  # a remote tool's definition is its entry
-        envelope, idle, own = wire.sdk.envelope, limits.idle_timeout, call_meta()
+        envelope, idle, own = wire.sdk.envelope, self._idle_timeout, call_meta()
         heard = None if listener.get() is None else listener_of(tool)
         if idle is None and heard is None and not own:
             # Nearly every call: no function of ours stands between the lane and the core.
