@@ -7,6 +7,7 @@
 #   make check     format, lint, types, stubs
 #   make bench     the speed table                                      (BENCH_ARGS=... is passed on)
 #   make bench-peers   the other SDKs that it compares with, in Rust and, where Go is there, in Go; then make bench again
+#   make conformance   the protocol's own suite against toolwire's server and client, at both revisions
 #   make soak      100,000 calls and 1,000 connects                     (SOAK=short for the short form)
 #   make dev       a wheel without link-time optimisation, in seconds, into .venv
 #   make build     the release wheel, into .venv
@@ -37,11 +38,12 @@ RELEASE := $(VENV)/.stamp-release
 FAST := $(VENV)/.stamp-fast
 BENCH := $(VENV)/.stamp-bench
 NODE_SERVERS := .servers/node/.stamp
+SUITE := .servers/conformance/.stamp
 PEERS := target/benches/peers
 
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(wildcard README.md) LICENSE $(PINS) \
   $(shell find rust python/toolwire ! -path '*__pycache__*' ! -name '*.so' 2>/dev/null)
-CHECKED := $(wildcard python tests benches examples)
+CHECKED := $(wildcard python tests benches examples conformance)
 
 # $(call install,<profile>): build one wheel, install it with what the tests need, replace the one that was there.
 # The stamp bears the time before the build, so that a source edited meanwhile counts as changed.
@@ -56,7 +58,7 @@ rm -f $(RELEASE) $(FAST)
 mv $(TOOLS).began $@
 endef
 
-.PHONY: demo test check bench bench-peers soak servers dev build clean
+.PHONY: demo test check bench bench-peers conformance soak servers dev build clean
 
 demo: $(RELEASE)
 	$(BIN)/toolwire demo
@@ -85,6 +87,9 @@ bench-peers:
 	if command -v go >/dev/null; then \
 	  cd benches/peers/go && go build -mod=readonly -o ../../../$(PEERS)/go-server .; \
 	else echo "bench-peers: no go here, the Go SDK is left out"; fi
+
+conformance: $(RELEASE) $(SUITE)
+	$(RUN) -m conformance
 
 soak: $(RELEASE)
 	SOAK=$(SOAK) $(RUN) -m tests.soak
@@ -120,3 +125,11 @@ $(NODE_SERVERS): tests/servers/package.json tests/servers/package-lock.json
 	if command -v npm >/dev/null; then \
 	  cp $^ $(@D)/ && npm --prefix $(@D) ci --silent --no-audit --no-fund && touch $@; \
 	else echo "servers: no npm here, the npm servers are left out"; fi
+
+# The conformance suite, with the Node that it needs: the system's may be too old for it. No script of theirs is run.
+$(SUITE): conformance/package.json conformance/package-lock.json
+	command -v npm >/dev/null || { echo "conformance: this needs npm, which is not here"; exit 1; }
+	mkdir -p $(@D)
+	cp $^ $(@D)/
+	npm --prefix $(@D) ci --silent --ignore-scripts --no-audit --no-fund
+	touch $@

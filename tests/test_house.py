@@ -245,7 +245,8 @@ def test_a_suppression_carries_its_reason_on_the_same_line() -> None:
     bare = re.compile(
         r"#\s*(?:noqa(?::\s*[A-Z]+\d+(?:[, ]+[A-Z]+\d+)*)?|type:\s*ignore(?:\[[^]]*\])?|pragma:[\w ]+)(?P<reason>.*)"
     )
-    files = [*modules(), *PACKAGE.rglob("*.pyi"), *(ROOT / "tests").rglob("*.py"), *(ROOT / "benches").rglob("*.py")]
+    beside = (path for folder in ("tests", "benches", "conformance") for path in (ROOT / folder).rglob("*.py"))
+    files = [*modules(), *PACKAGE.rglob("*.pyi"), *beside]
     strays = [
         f"{name(path)}:{number}"
         for path in files

@@ -25,7 +25,7 @@ from mcp.server.streamable_http import check_accept_headers
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecurityMiddleware
 from mcp.shared.dispatcher import CallOptions
-from mcp.shared.inbound import validate_mcp_param_headers
+from mcp.shared.inbound import validate_mcp_param_headers, x_mcp_header_map
 from mcp_types import methods
 from opentelemetry.trace import ProxyTracerProvider, get_tracer_provider
 
@@ -37,6 +37,7 @@ __all__ = [
     "intercepted",
     "is_builtin_middleware",
     "lowlevel_of",
+    "mirror_headers",
     "mirrors",
     "open_session",
     "own_tool_names",
@@ -78,6 +79,14 @@ async def raw_request(
 
         options["on_progress"] = heard
     return await session._dispatcher.send_raw_request(method, data["params"], options)
+
+
+def mirror_headers(session: ClientSession, name: str, schema: dict[str, Any]) -> None:
+    """Tells a session of a tool, listed past it, whose arguments go out as `Mcp-Param-*` headers too.
+
+    Without this a server that checks them, as 2026-07-28 has it, refuses the call.
+    """
+    session._x_mcp_header_maps[name] = x_mcp_header_map(schema)
 
 
 def advertised(session: ClientSession) -> dict[str, Any]:

@@ -98,3 +98,14 @@ def test_a_session_tells_what_it_has_negotiated() -> None:
     )
     assert hasattr(mcp.Client, "session")
     assert "cursor" in PaginatedRequestParams.model_fields
+
+
+async def test_a_session_keeps_what_a_listing_wants_in_headers() -> None:
+    """`ClientSession._x_mcp_header_maps`: without it a call lacks its headers and is refused over HTTP."""
+    schema = {"type": "object", "properties": {"region": {"type": "string", "x-mcp-header": "Region"}}}
+    async with memory_session({}, era=NEW) as (_, session):
+        _sdk.mirror_headers(session, "where", schema)
+        options: CallOptions = {}
+        params = {"name": "where", "arguments": {"region": "north"}}
+        session._stamp({"method": "tools/call", "params": params}, options)
+        assert options["headers"]["Mcp-Param-Region"] == "north"

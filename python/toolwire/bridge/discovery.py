@@ -185,6 +185,8 @@ class _Discovery:
         if name in self._names:
             raise DiscoveryError(f"mcp: duplicate tool name {quoted(name)} after public naming")
         self._names.add(name)
+        if origin.modern:
+            origin.mirror(entry)
         effect, concurrency = Effect.UNKNOWN, None
         if self._effect is not None:
             effect = self._effect(source.name, remote, _annotations(entry))

@@ -16,7 +16,7 @@ from mcp import MCPError
 from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import MCPServer
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, SubscriptionBus, ToolsListChanged
-from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from mcp_types.version import LATEST_MODERN_VERSION, MODERN_PROTOCOL_VERSIONS
 from pydantic_core import to_json
 
 from toolwire import _sdk
@@ -148,6 +148,10 @@ class Exported:
         self._installed = self._call
         server.add_request_handler("tools/call", types.CallToolRequestParams, self._installed)
         server.add_request_handler("tools/list", types.PaginatedRequestParams, self._list)
+        if (asked := server.get_tool_input_schema) is not None:
+            # An MCPServer checks `Mcp-Param-*` headers by the schemas of its own tools alone; ours have to pass too.
+            ours = self._listing
+            server.get_tool_input_schema = lambda name: ours.mirrored(LATEST_MODERN_VERSION).get(name) or asked(name)
         if server.get_request_handler("subscriptions/listen") is None:
             self._bus = InMemorySubscriptionBus()
             listen = ListenHandler(self._bus)

@@ -161,6 +161,8 @@ class _Listing:
             if check_headers and (reason := bad_header(entry)) is not None:
                 self.skipped.append(SkippedTool(name, index, ListedToolError(reason)))
                 continue
+            if check_headers:
+                self._source.mirror(entry)
             names.add(public)
             settings = self._read_only if entry.read_only else self._others
             self.tools.append(Tool(public, entry, settings, self._caller))

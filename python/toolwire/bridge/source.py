@@ -18,6 +18,7 @@ from toolwire.bridge.connection import Connection
 from toolwire.bridge.json_again import encoded
 from toolwire.bridge.remote_errors import call_error, remote_error
 from toolwire.contract.progress import Heard
+from toolwire.contract.schema import Schema
 from toolwire.errors import RemoteCallError, quoted
 from toolwire.wire.client import ClientWire
 from toolwire.wire.client_shape import Wire
@@ -86,6 +87,12 @@ class Source:
         page = _page(await self._by_sdk_lane(wire, "tools/list", sent, "tools/list", timeout))
         wire.listed(page)
         return page
+
+    def mirror(self, entry: _core.Entry) -> None:
+        """Has the SDK send headers for a listed tool's arguments where its schema asks for that, as HTTP has them."""
+        schema = entry.input_schema
+        if self.session is not None and schema is not None and b"x-mcp-header" in schema:
+            _sdk.mirror_headers(self.session, entry.name, Schema(schema).value)
 
     @property
     def takes_forms(self) -> bool:

@@ -1,0 +1,81 @@
+"""`python -m conformance`: every leg, a line each. It fails where one is short of its baseline, and says of what."""
+
+import logging
+import shutil
+import sys
+import warnings
+
+import anyio
+from mcp import MCPDeprecationWarning
+
+from conformance import suite
+from conformance.baseline import Leg, Score, legs, score
+from conformance.checks import Outcome, outcomes
+from conformance.playing import playing
+from conformance.server import served
+
+__all__ = ["main"]
+
+OUTPUT = suite.HOME / "out"
+"""What the last run wrote, to be read when something failed."""
+
+TIMEOUT = 120_000
+"""Milliseconds for one client: the suite starts all of a leg at once, and CI's machines are small."""
+
+
+async def play(leg: Leg) -> dict[str, Outcome]:
+    """Runs a leg; the outcome of each scenario."""
+    folder = OUTPUT / f"{leg.role}-{leg.revision}"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    log, required = folder / "log.txt", ("--requirements", leg.revision, "-o", str(folder))
+    match leg.role:
+        case "client":
+            async with playing() as command:
+                await suite.run("client", "--command", command, "--timeout", str(TIMEOUT), *required, log=log)
+            return outcomes(folder)
+        case "server":
+            async with served() as url:
+                await suite.run("server", "--url", url, *required, log=log)
+        case _:
+            async with served(resumable=True) as url:
+                for name in leg.unscored:
+                    words = ("--scenario", name, "--spec-version", leg.revision, "-o", str(folder))
+                    await suite.run("server", "--url", url, *words, log=folder / f"{name}.txt")
+    return outcomes(folder, "server-")
+
+
+async def run() -> int:
+    """Runs every leg; the exit code."""
+    wrong: list[str] = []
+    unscored = Score()
+    for leg in legs():
+        found = await play(leg)
+        unscored += score(leg.unscored, found, leg.refused)
+        if leg.scored:
+            scored = score(leg.scored, found, leg.refused)
+            print(f"{leg.name}: {scored}", flush=True)
+            wrong += [f"{leg.name}: {line}" for line in scored.wrong]
+    print(f"not scored: {unscored}")
+    wrong += [f"not scored: {line}" for line in unscored.wrong]
+    for line in wrong:
+        print(f"  {line}")
+    if wrong:
+        print(f"short of the baseline; what the suite wrote is in {OUTPUT}")
+    return 1 if wrong else 0
+
+
+def main() -> None:
+    """Runs it all."""
+    # Servers and clients are made to fail here, by the dozen; what they log of it is no news.
+    logging.disable(logging.CRITICAL)
+    # The suite asks for what the newest revision deprecates; that is no news either.
+    warnings.simplefilter("ignore", MCPDeprecationWarning)
+    try:
+        sys.exit(anyio.run(run))
+    except suite.Missing as error:
+        sys.exit(f"conformance: {error}")
+
+
+if __name__ == "__main__":
+    main()
