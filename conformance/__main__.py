@@ -1,5 +1,6 @@
 """`python -m conformance`: every leg, a line each. It fails where one is short of its baseline, and says of what."""
 
+import faulthandler
 import logging
 import shutil
 import sys
@@ -21,6 +22,9 @@ OUTPUT = suite.HOME / "out"
 
 TIMEOUT = 120_000
 """Milliseconds for one client: the suite starts all of a leg at once, and CI's machines are small."""
+
+LONGEST = 600
+"""Seconds for all of it. A loop that turns for ever hears no other limit: the place where it does is printed."""
 
 
 async def play(leg: Leg) -> dict[str, Outcome]:
@@ -67,6 +71,7 @@ async def run() -> int:
 
 def main() -> None:
     """Runs it all."""
+    faulthandler.dump_traceback_later(LONGEST, exit=True)
     # Servers and clients are made to fail here, by the dozen; what they log of it is no news.
     logging.disable(logging.CRITICAL)
     # The suite asks for what the newest revision deprecates; that is no news either.

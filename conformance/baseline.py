@@ -67,14 +67,14 @@ def score(pinned: Mapping[str, int], found: Mapping[str, Outcome], refused: Coll
 
     A scenario is short when a check failed, when fewer passed than are pinned, when the client ended as it should not
     have, or when it was not played.
-    The checks are counted out of the pinned ones, or out of those that the suite made where it made more.
+    The checks are counted out of the pinned ones: what a scenario checks beyond them, as when it sees a request more,
+    has to pass and adds nothing.
     """
     total = Score()
     for name, wanted in pinned.items():
         outcome = found.get(name)
         wrong = tuple(f"{name}{line}" for line in _complaints(wanted, outcome, refuses=name in refused))
-        passed, counted = (0, 0) if outcome is None else (outcome.passed, outcome.counted)
-        total += Score(not wrong, 1, passed, max(wanted, counted), wrong)
+        total += Score(not wrong, 1, 0 if outcome is None else min(outcome.passed, wanted), wanted, wrong)
     return total
 
 

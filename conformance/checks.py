@@ -28,11 +28,6 @@ class Outcome:
     warnings: tuple[str, ...] = ()
     raised: str = ""
 
-    @property
-    def counted(self) -> int:
-        """Checks that passed or failed."""
-        return self.passed + len(self.failures)
-
 
 def outcomes(folder: Path, prefix: str = "") -> dict[str, Outcome]:
     """The outcome of each scenario that left something in a folder, by its name; there it has `prefix` before it.

@@ -29,8 +29,9 @@ async def playing() -> AsyncIterator[str]:
         path = Path(folder) / "play"
         async with await anyio.create_unix_listener(path) as listener, anyio.create_task_group() as tasks:
             tasks.start_soon(listener.serve, _play)
-            # Isolated and without site-packages: it needs neither, and starts in a third of the time.
-            yield shlex.join([sys.executable, "-IS", courier.__file__, str(path)])
+            # `exec`: the suite ends the shell that it starts a client with, and nothing below it. Isolated and without
+            # site-packages, since it needs neither and starts in a third of the time.
+            yield "exec " + shlex.join([sys.executable, "-IS", courier.__file__, str(path)])
             tasks.cancel_scope.cancel()
 
 

@@ -62,8 +62,10 @@ def test_a_scenario_with_fewer_checks_than_are_pinned_is_short_and_its_warnings_
     assert short == Score(0, 1, 2, 3, told)
 
 
-def test_more_checks_than_are_pinned_are_no_fault() -> None:
-    assert score({"ping": 2}, {"ping": Outcome(5)}) == Score(1, 1, 5, 5)
+def test_more_checks_than_are_pinned_add_nothing_and_may_not_fail() -> None:
+    """A client that asks once more, as after a refusal, is looked at once more."""
+    assert score({"ping": 2}, {"ping": Outcome(5)}) == Score(1, 1, 2, 2)
+    assert score({"ping": 2}, {"ping": Outcome(5, ("x: y",))}) == Score(0, 1, 2, 2, ("ping:x: y",))
 
 
 def test_a_client_that_ends_with_an_error_is_short_even_where_every_check_passed() -> None:

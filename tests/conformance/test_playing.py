@@ -39,8 +39,8 @@ def heard(monkeypatch: pytest.MonkeyPatch) -> list[Told]:
 @asynccontextmanager
 async def courier(url: str) -> AsyncIterator[anyio.abc.Process]:
     async with playing() as command:
-        words = [*shlex.split(command), url]
-        process = await anyio.open_process(words, stderr=subprocess.PIPE, env={**os.environ, **ENVIRONMENT})
+        line = f"{command} {shlex.quote(url)}"
+        process = await anyio.open_process(line, stderr=subprocess.PIPE, env={**os.environ, **ENVIRONMENT})
         async with process:
             yield process
 

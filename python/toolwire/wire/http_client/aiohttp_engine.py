@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import aiohttp
+import anyio
 from yarl import URL
 
 from toolwire.wire.http_client.engine import Lost, Sent
@@ -60,8 +61,11 @@ class AiohttpEngine:
         return address
 
     async def aclose(self) -> None:
-        """Closes every connection."""
-        await self._session.close()
+        """Closes every connection, to the end also for somebody who was cancelled."""
+        # Left half way it would leave connections open; and a second cancellation on the way out of a connection that
+        # broke makes a ring of exceptions, in which `contextlib`, unwinding a stack, turns for ever.
+        with anyio.CancelScope(shield=True):
+            await self._session.close()
 
 
 _HEAD = 32 * 1024
