@@ -125,6 +125,15 @@ async def test_thirty_two_in_flight_are_answered_each_with_its_own(engine: str, 
         assert answers == {number: str(number) for number in range(32)}
 
 
+async def test_arguments_of_many_megabytes_go_out_in_one_piece(engine: str) -> None:
+    """Fault C12."""
+    with client_peer.peer() as served:
+        async with connected(served, engine, "2025-11-25") as connection:
+            tool = (await toolwire.tools(connection))["echo"]
+            assert await tool.invoke('{"n":"' + "x" * 20_000_000 + '"}') == "done"
+        assert len(served.calls()[0].message["params"]["arguments"]["n"]) == 20_000_000
+
+
 async def test_no_more_connections_are_opened_than_calls_may_be_in_flight(engine: str) -> None:
     with client_peer.peer() as served:
         async with connected(served, engine, "2025-11-25", in_flight=2) as connection:
