@@ -10,9 +10,12 @@ import anyio
 from mcp import MCPDeprecationWarning
 
 from conformance import suite
-from conformance.baseline import Leg, Score, legs, score
+from conformance.baseline import Leg, Score, legs, score, slow
+from conformance.both_ends import both_ends
 from conformance.checks import Outcome, outcomes
+from conformance.lanes import Lanes
 from conformance.playing import playing
+from conformance.scenarios import CALLS
 from conformance.server import served
 
 __all__ = ["main"]
@@ -27,40 +30,50 @@ LONGEST = 600
 """Seconds for all of it. A loop that turns for ever hears no other limit: the place where it does is printed."""
 
 
-async def play(leg: Leg) -> dict[str, Outcome]:
-    """Runs a leg; the outcome of each scenario."""
+Played = tuple[dict[str, Outcome], dict[str, Lanes]]
+"""The outcome of each scenario, and the lanes by which the requests went at an end."""
+
+
+async def play(leg: Leg) -> Played:
+    """Runs a leg."""
+    if leg.role == "both":
+        return {}, await both_ends(leg.revision)
     folder = OUTPUT / f"{leg.role}-{leg.revision}"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    log, required = folder / "log.txt", ("--requirements", leg.revision, "-o", str(folder))
-    match leg.role:
-        case "client":
-            async with playing() as command:
-                await suite.run("client", "--command", command, "--timeout", str(TIMEOUT), *required, log=log)
-            return outcomes(folder)
-        case "server":
-            async with served() as url:
-                await suite.run("server", "--url", url, *required, log=log)
-        case _:
-            async with served(resumable=True) as url:
-                for name in leg.unscored:
-                    words = ("--scenario", name, "--spec-version", leg.revision, "-o", str(folder))
-                    await suite.run("server", "--url", url, *words, log=folder / f"{name}.txt")
-    return outcomes(folder, "server-")
+    log, output = folder / "log.txt", ("-o", str(folder))
+    required = ("--requirements", leg.revision, *output)
+    if leg.role == "client":
+        CALLS.clear()
+        async with playing() as command:
+            await suite.run("client", "--command", command, "--timeout", str(TIMEOUT), *required, log=log)
+        return outcomes(folder), {"client": Lanes.of(CALLS)}
+    async with served(resumable=leg.role == "resumable") as server:
+        if leg.role == "server":
+            await suite.run("server", "--url", server.url, *required, log=log)
+        else:
+            for name in leg.unscored:
+                words = ("--scenario", name, "--spec-version", leg.revision, *output)
+                await suite.run("server", "--url", server.url, *words, log=folder / f"{name}.txt")
+        return outcomes(folder, "server-"), {"server": server.lanes}
 
 
 async def run() -> int:
     """Runs every leg; the exit code."""
     wrong: list[str] = []
     unscored = Score()
+    total = {"server": Lanes(), "client": Lanes()}
     for leg in legs():
-        found = await play(leg)
+        found, lanes = await play(leg)
         unscored += score(leg.unscored, found, leg.refused)
         if leg.scored:
             scored = score(leg.scored, found, leg.refused)
             print(f"{leg.name}: {scored}", flush=True)
             wrong += [f"{leg.name}: {line}" for line in scored.wrong]
+        total |= {end: total[end] + each for end, each in lanes.items()}
+        wrong += slow(leg, lanes)
     print(f"not scored: {unscored}")
+    print(f"express: {total['server']} at the server, {total['client']} of the client")
     wrong += [f"not scored: {line}" for line in unscored.wrong]
     for line in wrong:
         print(f"  {line}")

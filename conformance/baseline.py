@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from conformance.checks import Outcome
+from conformance.lanes import Lanes
 
-__all__ = ["Leg", "Score", "legs", "score"]
+__all__ = ["Leg", "Score", "legs", "score", "slow"]
 
 FILE = Path(__file__).with_name("baseline.toml")
 
@@ -18,7 +19,8 @@ class Leg:
 
     In those of `refused` the server is at fault and the client has to end with an error, in no others. `unscored` are
     the scenarios that a revision does not require and that pass all the same. The leg `resumable` is a server that
-    stores events, which one scenario wants and which keeps every call off the express lane.
+    stores events, which one scenario wants and which keeps every call off the express lane; `both` is no run of the
+    suite but toolwire at both ends. `express` has how many requests have to go express at the server and of the client.
     """
 
     role: str
@@ -26,6 +28,7 @@ class Leg:
     scored: Mapping[str, int] = field(default_factory=dict)
     unscored: Mapping[str, int] = field(default_factory=dict)
     refused: Collection[str] = ()
+    express: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -76,6 +79,13 @@ def score(pinned: Mapping[str, int], found: Mapping[str, Outcome], refused: Coll
         wrong = tuple(f"{name}{line}" for line in _complaints(wanted, outcome, refuses=name in refused))
         total += Score(not wrong, 1, 0 if outcome is None else min(outcome.passed, wanted), wanted, wrong)
     return total
+
+
+def slow(leg: Leg, lanes: Mapping[str, Lanes]) -> Iterator[str]:
+    """A line for each end at which fewer requests of a leg went express than have to."""
+    for end, floor in leg.express.items():
+        if lanes.get(end, Lanes()).express < floor:
+            yield f"{leg.name}: {lanes.get(end, Lanes())} went express at the {end}, and {floor} have to"
 
 
 def _complaints(wanted: int, outcome: Outcome | None, *, refuses: bool) -> Iterator[str]:

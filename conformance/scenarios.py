@@ -30,7 +30,7 @@ class Told:
 Play = Callable[[Told], Awaitable[None]]
 
 CALLS: Counter[str] = Counter()
-"""What the wires of all scenarios have counted in this process."""
+"""What the wires of all connections have counted in this process."""
 
 
 @asynccontextmanager

@@ -8,6 +8,7 @@ import socket
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import anyio
@@ -20,9 +21,10 @@ from conformance.everything.content import CONTENT_TOOLS
 from conformance.everything.readings import add_readings
 from conformance.everything.requests import Events, add_requests
 from conformance.everything.rounds import add_rounds
+from conformance.lanes import Lanes
 from toolwire import _sdk
 
-__all__ = ["app", "served"]
+__all__ = ["Served", "app", "served"]
 
 RETRY = 100
 """Milliseconds after which a client comes back to a closed stream."""
@@ -40,18 +42,32 @@ def app(*, resumable: bool = False) -> Any:
     return toolwire.http_app(server, **stored)
 
 
+@dataclass(frozen=True)
+class Served:
+    """A server that runs: its address and the app."""
+
+    url: str
+    app: Any
+
+    @property
+    def lanes(self) -> Lanes:
+        """The requests that it has had so far."""
+        return Lanes.of(self.app.state.toolwire.counters)
+
+
 @asynccontextmanager
-async def served(*, resumable: bool = False) -> AsyncIterator[str]:
-    """The app under uvicorn at a free port of this machine; its address."""
+async def served(*, resumable: bool = False) -> AsyncIterator[Served]:
+    """The app under uvicorn at a free port of this machine."""
+    serving = app(resumable=resumable)
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen()
         # Streams that a client left open must not hold the end.
-        config = uvicorn.Config(app(resumable=resumable), log_level="critical", timeout_graceful_shutdown=1)
+        config = uvicorn.Config(serving, log_level="critical", timeout_graceful_shutdown=1)
         server = uvicorn.Server(config)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(server.serve, [listening])
-            yield f"http://localhost:{listening.getsockname()[1]}/mcp"
+            yield Served(f"http://localhost:{listening.getsockname()[1]}/mcp", serving)
             server.should_exit = True
 
 

@@ -32,7 +32,7 @@ def test_the_sound_is_one_sample_and_the_image_one_pixel() -> None:
 
 
 async def test_both_clients_list_the_same_tools() -> None:
-    async with served() as url, connect(url) as connection, mcp.Client(url) as judge:
+    async with served() as server, connect(server.url) as connection, mcp.Client(server.url) as judge:
         names = (await tools(connection)).names
         assert set(names) == {tool.name for tool in (await judge.list_tools()).tools}
         assert {tool.name for tool in CONTENT_TOOLS} <= set(names)
@@ -59,14 +59,14 @@ async def test_a_header_that_does_not_say_what_the_body_says_is_refused_for_our_
         "mcp-method": "tools/call",
         "mcp-name": "test_x_mcp_header",
     }
-    async with served() as url, httpx2.AsyncClient() as client:
+    async with served() as server, httpx2.AsyncClient() as client:
         for region, status in (("north", 200), ("south", 400), (None, 400)):
             sent = headers if region is None else {**headers, "mcp-param-region": region}
-            answer = await client.post(url, json=body, headers=sent)
+            answer = await client.post(server.url, json=body, headers=sent)
             assert answer.status_code == status, region
             assert (b"-32020" in answer.content) == (status == 400)
 
 
 async def test_servers_stand_at_addresses_of_their_own() -> None:
     async with served() as one, served() as other:
-        assert one != other
+        assert one.url != other.url

@@ -122,6 +122,13 @@ def test_the_commands_take_a_url(url: str) -> None:
     assert "price" in command("list", "--url", url).stdout
 
 
+def test_a_check_of_a_url_finds_nothing_to_mend_in_a_good_server(url: str) -> None:
+    """How many requests went which way is counted beside it, and is nobody's fault."""
+    checked = command("check", "--url", url)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    assert "requests" not in checked.stdout
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -129,7 +129,7 @@ def findings(server: Opened) -> Iterator[Section]:
         [
             f"{count:,} {FORGIVEN.get(name, name.replace('_', ' '))}"
             for name, count in wire.counters.items()
-            if count and name not in ("frames", "noise_lines")
+            if count and name not in ("frames", "noise_lines", "express_requests", "sdk_requests")
         ],
     )
 

@@ -50,6 +50,8 @@ class HttpExpress:
         self._queue: deque[anyio.Event] = deque()
         self._next_id = _core.EXPRESS_ID
         self._dead: RemoteCallError | None = None
+        self.requests = 0
+        """Requests that were posted on this lane."""
 
     async def send(
         self,
@@ -78,6 +80,7 @@ class HttpExpress:
                 await self._turn()
                 try:
                     running.alive()
+                    self.requests += 1
                     return await self._exchange.answer(call)
                 finally:
                     self._leave()

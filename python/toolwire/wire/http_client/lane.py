@@ -66,6 +66,8 @@ class HttpLane:
         """Set when `notifications/initialized` was answered; `None` while none was sent."""
         self.tapped: dict[RequestKey, Tapped] = {}
         self.dropped_notifications = 0
+        self.requests = 0
+        """Requests that the SDK has sent."""
         self._pending: dict[RequestKey, tuple[str, bool]] = {}
         self._next_tap = FIRST_TAP
 
@@ -100,6 +102,7 @@ class HttpLane:
             self.settled = anyio.Event()
 
     def _request(self, message: JSONRPCRequest) -> None:
+        self.requests += 1
         learned = None
         if message.method == "initialize":
             # A new handshake: what an earlier probe carried is no longer true, and its late answer opens nothing.

@@ -270,10 +270,12 @@ class HttpWire:
 
     @property
     def counters(self) -> dict[str, int]:
-        """What was forgiven so far, by name."""
+        """What was forgiven so far, by name, and how many requests went which way."""
         if not hasattr(self, "express"):
             return {}
         return {
+            "express_requests": self.express.requests,
+            "sdk_requests": self.sdk.requests,
             "late_answers": self._arrivals.late_answers,
             "dropped_notifications": self.sdk.dropped_notifications,
             "sessions_renewed": self._renewal.count,
