@@ -178,6 +178,20 @@ async def test_a_lost_session_that_the_sdk_s_own_lane_finds_is_opened_again_for_
         assert (await connection.session.list_resources()).resources == []
 
 
+@pytest.mark.parametrize(
+    "answer", [http.reply(status=404, media=None), http.reply(error(-32601, "no such method"), status=404)]
+)
+async def test_a_404_that_is_not_about_the_session_opens_no_other_one(engine: str, answer: http.HttpSteps) -> None:
+    """A server without a stream to GET, or one that says of a method that it is not found: its session lives on."""
+    async with peer(sessions=["one", "two"]) as served, connected(served.url, engine) as connection:
+        served.answers["GET"] = answer
+        served.answers["resources/list"] = http.reply(error(-32601, "no such method"), status=404)
+        with pytest.raises(Exception, match="no such method"):
+            await connection.session.list_resources()
+        assert await (await echo_of(connection)).invoke("{}") == "done"
+        assert len(served.requests("initialize")) == 1
+
+
 async def test_a_server_that_comes_back_with_other_tools_is_listed_again_and_no_call_runs_twice(engine: str) -> None:
     """Fault I13: a restart while 20 callers are busy. The server counts."""
     other = b'{"name":"other","inputSchema":{"type":"object"}}'

@@ -8,7 +8,7 @@ from mcp_types import CreateMessageResult, ElicitResult, TextContent
 
 import toolwire
 from tests.http.clients import DONE, ENGINES, ERAS, connected, echo_of, fault, peer
-from toolwire.testing import http, result
+from toolwire.testing import http, listing, result
 
 pytestmark = [pytest.mark.anyio, pytest.mark.filterwarnings("ignore:Async generator 'http(x|core)2:ResourceWarning")]
 ANSWER = b'{"jsonrpc":"2.0","id":{id},"result":{"content":[{"type":"text","text":"done"}]}}'
@@ -72,6 +72,29 @@ async def test_a_stream_is_left_open_behind_its_answer_and_nobody_waits_for_its_
     async with peer([stream, stream]) as served, connected(served.url, engine) as connection:
         echo = await echo_of(connection)
         assert [await echo.invoke("{}"), await echo.invoke("{}")] == ["done", "done"]
+
+
+async def test_a_stream_that_ends_behind_its_answer_leaves_its_connection_to_the_next_call(engine: str) -> None:
+    late = http.then(http.sse(http.event(DONE), end=False), http.hold("end"), http.last_chunk())
+    async with peer(late) as served, connected(served.url, engine) as connection:
+        echo = await echo_of(connection)
+        served.release("end")
+        before = len(served.connections)
+        for _ in range(5):
+            assert await echo.invoke("{}") == "done"
+        assert len(served.connections) - before < 5
+
+
+async def test_a_change_told_on_the_stream_of_the_session_is_listed_again(engine: str) -> None:
+    note = http.event(b'{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}')
+    stream = http.then(http.sse(end=False), http.hold("changed"), http.chunk(note), http.silence())
+    async with peer(sessions=["one"], answers={"GET": stream}) as served, connected(served.url, engine) as connection:
+        swapped = anyio.Event()
+        async with toolwire.live_tools(connection, on_change=lambda changes: swapped.set()) as source:
+            served.answers["tools/list"] = listing(b'{"name":"new","inputSchema":{"type":"object"}}')
+            served.release("changed")
+            await swapped.wait()
+            assert source.current.names == ("new",)
 
 
 async def test_an_event_over_the_limit_ends_its_own_request_only(engine: str) -> None:

@@ -102,6 +102,10 @@ class _Reply:
         self.status = response.status
         self.headers = response.headers
 
+    @property
+    def ended(self) -> bool:
+        return self._response.content.at_eof()
+
     async def chunk(self) -> bytes:
         try:
             return await self._response.content.readany()

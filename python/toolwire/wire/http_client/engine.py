@@ -35,6 +35,10 @@ class Reply(Protocol):
     def headers(self) -> Mapping[str, str]:
         """Give the headers, looked up without regard to case."""
 
+    @property
+    def ended(self) -> bool:
+        """The body was read to its end."""
+
     async def chunk(self) -> bytes:
         """Give the next part of the body as it comes, as it was encoded; nothing at its end. Raises Lost."""
 

@@ -80,6 +80,7 @@ class Exchange:
         route: Callable[[_core.Frame], None],
         renew: Callable[[str], Awaitable[None]],
         hold: Callable[[], Awaitable[None] | None],
+        linger: Callable[[Reply], bool],
     ) -> None:
         self.url = url
         self.counters = {"odd_content_types": 0}
@@ -93,6 +94,7 @@ class Exchange:
         self._call_headers = call_headers
         self._renew = renew
         self._hold = hold
+        self._linger = linger
         self._events = EventReplies(line_limit, route, self._get)
 
     async def answer(self, call: Call) -> _core.Frame:
@@ -111,22 +113,27 @@ class Exchange:
                     repeated = True
                     continue
                 raise call.lost(str(error), error) from error
+            handed = False
             try:
                 status = reply.status
                 if _SUCCESS <= status < _REDIRECT:
-                    return await self._read(reply, call)
+                    frame = await self._read(reply, call)
+                    # A stream ends a moment after its answer, and then its connection may be used again.
+                    handed = self._linger(reply)
+                    return frame
+                body = await self._error_body(reply)
                 if status in _KEEPS_METHOD and redirects > 0:
                     target = _within_origin(url, reply.headers.get("location"))
                     if target is not None:
                         url, redirects = target, redirects - 1
                         call.sent.written = False
                         continue
-                body = await self._error_body(reply)
             finally:
-                await reply.aclose()
-            frame = _error_answer(body, call.number, self._limit) if status >= _ERROR else None
+                if not handed:
+                    await reply.aclose()
+            told = _error_answer(body, call.number, self._limit) if status >= _ERROR else None
             session = headers.get(SESSION)
-            if session is not None and not renewed and _session_is_gone(status, frame, call.number):
+            if session is not None and not renewed and _session_is_gone(status, told, call.number):
                 call.sent.written = False
                 renewed = True
                 await self._renew(session)
@@ -138,11 +145,11 @@ class Exchange:
                     call.sent.written = False
                     authorized = True
                     continue
-            if frame is not None and status not in (429, 503):
-                return frame
+            if told is not None and status not in (429, 503):
+                return told
             if refused(status):
                 call.sent.written = False
-            raise _named_fault(call, status, reply.headers, body, frame)
+            raise _named_fault(call, status, reply.headers, body, told)
 
     # The head
 

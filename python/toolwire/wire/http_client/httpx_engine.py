@@ -59,11 +59,12 @@ class HttpxEngine:
 
 
 class _Reply:
-    __slots__ = ("_parts", "_response", "headers", "status")
+    __slots__ = ("_parts", "_response", "ended", "headers", "status")
 
     def __init__(self, response: httpx2.Response) -> None:
         self._response = response
         self._parts: Any = None
+        self.ended = False
         self.status = response.status_code
         self.headers = response.headers
 
@@ -81,6 +82,7 @@ class _Reply:
                 if part:
                     return part
         except StopAsyncIteration:
+            self.ended = True
             return b""
         except httpx2.HTTPError as error:
             raise lost(error) from error

@@ -141,9 +141,10 @@ class HttpLane:
         else:
             self.inbox.put(message)
 
-    def abandoned(self, key: RequestKey) -> None:
-        """The SDK gave a request up."""
+    def abandoned(self, key: RequestKey) -> Tapped | None:
+        """The SDK gave a request up, which may be one of ours."""
         self._pending.pop(key, None)
+        return self.tapped.get(key)
 
     def initialized(self) -> None:
         """`notifications/initialized` is through: the session is open, in whatever words that was answered."""

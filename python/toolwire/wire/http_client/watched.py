@@ -33,7 +33,7 @@ class Watcher(Protocol):
     def call_headers(self) -> Mapping[str, str]:
         """The headers that the caller of this request asked for, by names in lower case."""
 
-    def answered(self, request: httpx2.Request, own: frozenset[str], response: httpx2.Response) -> None:
+    async def answered(self, request: httpx2.Request, own: frozenset[str], response: httpx2.Response) -> None:
         """A request of the SDK was answered; headers named in `own` were of that request only."""
 
     def settled(self, request: httpx2.Request) -> None:
@@ -64,7 +64,7 @@ class WatchedClient:
         try:
             response = await self._client.send(request, **options)
             response = await _explained(request, response)
-            self._watcher.answered(response.request, frozenset(own), response)
+            await self._watcher.answered(response.request, frozenset(own), response)
         except httpx2.TransportError as error:
             # Only requests of the SDK come here, and each hears of its own fault.
             response = _failure(request, 503, str(lost(error)))

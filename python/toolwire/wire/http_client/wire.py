@@ -21,16 +21,18 @@ from mcp_types import INTERNAL_ERROR, ErrorData, JSONRPCError, JSONRPCNotificati
 from toolwire import _core
 from toolwire.errors import RemoteCallError
 from toolwire.wire.http_client.arrivals import Arrivals
-from toolwire.wire.http_client.engine import Lost
+from toolwire.wire.http_client.engine import Lost, Reply
 from toolwire.wire.http_client.engines import express_timeout, fast_engine, learns, own_client
 from toolwire.wire.http_client.exchange import Call, Exchange
 from toolwire.wire.http_client.express import HttpExpress
 from toolwire.wire.http_client.httpx_engine import HttpxEngine
 from toolwire.wire.http_client.lane import HttpLane, Tapped
-from toolwire.wire.http_client.learned import SESSION, Learned
+from toolwire.wire.http_client.learned import Learned
+from toolwire.wire.http_client.lessons import Lessons
+from toolwire.wire.http_client.linger import drained
 from toolwire.wire.http_client.mirrored import Mirrors
 from toolwire.wire.http_client.renewal import Renewal
-from toolwire.wire.http_client.watched import WatchedClient, is_of
+from toolwire.wire.http_client.watched import WatchedClient
 from toolwire.wire.limits import Limits
 from toolwire.wire.sdk_streams import SdkWriteStream, message_of
 
@@ -84,6 +86,7 @@ class HttpWire:
         self.express: HttpExpress
         self.sdk = HttpLane(self._learned)
         self._arrivals = Arrivals(self.sdk, self._progressed)
+        self._lessons = Lessons(self.sdk, self._learned, call_headers, self._lost_session)
 
     # The SDK's transport
 
@@ -98,7 +101,7 @@ class HttpWire:
                 client = own_client(self._headers, self._auth, self._read_timeout, self.limits.in_flight)
                 await stack.enter_async_context(client)
                 timeout = express_timeout(self._read_timeout)
-            watched = cast("httpx2.AsyncClient", WatchedClient(client, self))
+            watched = cast("httpx2.AsyncClient", WatchedClient(client, self._lessons))
             from_server, self._to_server = await stack.enter_async_context(
                 streamable_http_client(self._url, http_client=watched, max_sse_event_size=self.limits.line_limit)
             )
@@ -133,6 +136,7 @@ class HttpWire:
             route=self._arrivals.route,
             renew=self._renewal.renew,
             hold=self._renewal.hold,
+            linger=self._linger,
         )
         self.express = HttpExpress(self._exchange, self.limits, self._cancelled)
 
@@ -167,9 +171,8 @@ class HttpWire:
             return
         if isinstance(message, JSONRPCNotification) and message.method == "notifications/cancelled":
             key = (message.params or {}).get("requestId")
-            tapped = self.sdk.tapped.get(key) if isinstance(key, int | str) else None
+            tapped = self.sdk.abandoned(key) if isinstance(key, int | str) else None
             if tapped is not None:
-                self.sdk.abandoned(cast("int | str", key))
                 if tapped.scope is not None:
                     tapped.scope.cancel()
                 if self.sdk.envelope:
@@ -197,6 +200,9 @@ class HttpWire:
                 answer = JSONRPCError(jsonrpc="2.0", id=number, error=told)
             self.sdk.incoming(answer)
 
+    def _lost_session(self) -> None:
+        self._renewal.start()
+
     async def _pump(self, from_server: Any) -> None:
         async for item in from_server:
             if isinstance(item, Exception):
@@ -222,31 +228,19 @@ class HttpWire:
             )
             self._tasks.start_soon(self._post, body)
 
+    def _linger(self, reply: Reply) -> bool:
+        """Takes over a response that was answered before its end; False where it has ended."""
+        if reply.ended or self._ended is not None:
+            return False
+        self._tasks.start_soon(drained, reply)
+        return True
+
     async def _post(self, body: bytes) -> None:
         with anyio.move_on_after(CANCEL_TIMEOUT):
             try:
                 await self._exchange.post(body)
             except Lost as error:
                 logger.debug("a cancellation was not delivered: %s", error)
-
-    # What the SDK's client is watched for
-
-    def answered(self, request: httpx2.Request, own: frozenset[str], response: httpx2.Response) -> None:
-        """A request of the SDK was answered: it teaches what the next one carries."""
-        status, sent = response.status_code, request.headers.get(SESSION)
-        if 200 <= status < 300 and request.method == "POST":  # noqa: PLR2004 - HTTP's own class
-            self._learned.learn(request.headers, own)
-            if is_of(request, b'"initialize"', "initialize"):
-                self._learned.renewed(response.headers.get(SESSION))
-        elif status in (401, 403):
-            self._learned.forget()
-        elif status == 404 and sent is not None and request.method != "DELETE" and sent == self._learned.session:  # noqa: PLR2004 - the protocol's own
-            self._renewal.start()
-
-    def settled(self, request: httpx2.Request) -> None:
-        """A request of the SDK is over, answered or not."""
-        if is_of(request, b"notifications/initialized", "notifications/initialized"):
-            self.sdk.initialized()
 
     # What a person may ask
 
