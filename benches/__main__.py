@@ -21,6 +21,7 @@ BENCHES = (
     "agent",
     "discovery",
     "validation",
+    "http_serving",
 )
 """Modules beside this one, each with `rows`. One is loaded when it is run: some need peers that others do without."""
 

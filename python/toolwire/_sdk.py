@@ -26,6 +26,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecurityMiddleware
 from mcp.shared.dispatcher import CallOptions
 from mcp.shared.inbound import validate_mcp_param_headers, x_mcp_header_map
+from mcp.shared.message import SessionMessage
 from mcp_types import methods
 from opentelemetry.trace import ProxyTracerProvider, get_tracer_provider
 
@@ -35,10 +36,10 @@ __all__ = [
     "dumped_result",
     "held",
     "intercepted",
-    "is_builtin_middleware",
     "lowlevel_of",
     "mirror_headers",
     "mirrors",
+    "only_builtin",
     "open_session",
     "own_tool_names",
     "raw_request",
@@ -46,6 +47,7 @@ __all__ = [
     "shielded",
     "subscriptions_of",
     "taken_over",
+    "tell_sessions",
     "tracing",
     "write_stream_of",
 ]
@@ -129,9 +131,15 @@ def dumped_result(method: str, version: str, result: dict[str, Any]) -> dict[str
     return methods.serialize_server_result(method, version, result)
 
 
-def is_builtin_middleware(middleware: Any) -> bool:
-    """A middleware that the SDK itself puts on every server, compared by type: a subclass is the user's."""
-    return type(middleware) in (OpenTelemetryMiddleware, RequestStateBoundary)
+_BUILTIN = (OpenTelemetryMiddleware, RequestStateBoundary)
+
+
+def only_builtin(middleware: Iterable[Any]) -> bool:
+    """Nothing but what the SDK itself puts on every server, compared by type: a subclass is the user's."""
+    for entry in middleware:  # noqa: SIM110 - asked at every call, and a loop is half the price of a generator
+        if type(entry) not in _BUILTIN:
+            return False
+    return True
 
 
 def shielded(task: asyncio.Task[Any]) -> bool:
@@ -190,6 +198,11 @@ def open_session(manager: StreamableHTTPSessionManager, session_id: str, user: A
         return None
     owner = authorization_context(user) if isinstance(user, AuthenticatedUser) else None
     return transport if owner == manager._session_owners.get(session_id) else None
+
+
+def tell_sessions(manager: StreamableHTTPSessionManager) -> list[Callable[[SessionMessage], Awaitable[None]]]:
+    """What writes a message of the server's own to each session that lives, for the stream that its client holds."""
+    return [found._write_stream.send for found in manager._server_instances.values() if found._write_stream is not None]
 
 
 @contextmanager

@@ -219,7 +219,7 @@ async def test_a_session_that_only_calls_keep_alive_lives_past_its_time_of_rest(
     desk = Desk()
     desk.release.set()
     async with opened(desk.make, HANDSHAKE, express=express, json_response=as_json, session_idle_timeout=900) as site:
-        transport = site.lane._manager._server_instances[site.session or ""]
+        transport = site.lane.manager._server_instances[site.session or ""]
         assert transport.idle_scope is not None
         for _ in range(3):
             transport.idle_scope.deadline = anyio.current_time() + 60
@@ -236,7 +236,7 @@ async def test_a_session_that_only_calls_keep_alive_lives_past_its_time_of_rest(
 async def test_a_session_does_not_rest_while_a_call_runs(express: bool) -> None:
     mode = {"json_response": True, "session_idle_timeout": 900}
     async with waiting(HANDSHAKE, express=express, **mode) as (_, site, _, _, _):
-        transport = site.lane._manager._server_instances[site.session or ""]
+        transport = site.lane.manager._server_instances[site.session or ""]
         assert transport.idle_scope is not None
         assert transport.idle_scope.deadline == float("inf")
     assert transport._requests_in_flight == 0

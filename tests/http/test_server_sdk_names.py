@@ -19,13 +19,13 @@ async def test_the_route_looks_its_app_up_when_a_request_comes() -> None:
         assert site.lane._runs
         await site.ask(call(HANDSHAKE, "echo", b'{"text":"a"}'))
         assert site.lane.counters == {"express_calls": 1, "sdk_requests": 0}
-        assert vars(site.lane._manager)["asgi_app"] is site.lane
+        assert vars(site.lane.manager)["asgi_app"] is site.lane
 
 
 async def test_a_session_is_found_by_its_id_while_it_lives() -> None:
     """`_server_instances`, `_session_owners`, `is_terminated`, `idle_scope`: whose a session is, and whether it is."""
     async with opened(shop, HANDSHAKE, session_idle_timeout=900) as site:
-        manager, session = site.lane._manager, site.session or ""
+        manager, session = site.lane.manager, site.session or ""
         transport = _sdk.open_session(manager, session, None)
         assert transport.mcp_session_id == session
         assert _sdk.open_session(manager, "other", None) is None
@@ -39,7 +39,7 @@ async def test_a_session_is_found_by_its_id_while_it_lives() -> None:
 async def test_a_held_session_has_no_deadline_until_its_last_request_is_over() -> None:
     """`_idle_timeout`, `_requests_in_flight`: without them the express lane would let a busy session die."""
     async with opened(shop, HANDSHAKE, session_idle_timeout=900) as site:
-        transport = _sdk.open_session(site.lane._manager, site.session or "", None)
+        transport = _sdk.open_session(site.lane.manager, site.session or "", None)
         with _sdk.held(transport):
             with _sdk.held(transport):
                 assert transport.idle_scope.deadline == float("inf")

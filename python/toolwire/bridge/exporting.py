@@ -7,8 +7,8 @@ everything else is the server's own.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, Protocol
 from weakref import WeakSet
 
 import mcp_types as types
@@ -29,7 +29,6 @@ from toolwire.contract.decorator import tool as make_tool
 from toolwire.contract.tool_object import Tool
 from toolwire.errors import RegistrationError, quoted
 from toolwire.wire.served_calls import Answered
-from toolwire.wire.server import ServerWire
 
 __all__ = ["Exported", "add_tools", "exported_on", "remove_tools"]
 
@@ -88,6 +87,20 @@ def _prepared(entry: Any) -> Tool:
     return entry if isinstance(entry, Tool) else make_tool(entry)
 
 
+class Told(Protocol):
+    """Whoever serves the tools, and tells its clients when they are others."""
+
+    @property
+    def handshake(self) -> bool:
+        """Notifications may be sent to its clients unasked."""
+
+    def notify(self, method: str) -> None:
+        """Send one to them."""
+
+    def spawn(self, job: Callable[[], Coroutine[Any, Any, Any]], /) -> None:
+        """Run something beside what is served."""
+
+
 _NAME = "toolwire_exported"
 
 
@@ -109,7 +122,7 @@ class Exported:
         self._facade = server
         self.tools: dict[str, Served] = {}
         self.page_size: int | None = None
-        self.wires: WeakSet[ServerWire] = WeakSet()
+        self.wires: WeakSet[Told] = WeakSet()
         self.stamp = to_json(lowlevel.server_info_stamp)
         self._listing = ServedListing(self.tools)
         self._bus: SubscriptionBus | None = None
@@ -175,13 +188,9 @@ class Exported:
         """Nothing of the user's stands between a `tools/call` and a tool of ours."""
         server = self._server
         entry = server.get_request_handler("tools/call")
-        return (
-            entry is not None
-            and entry.handler is self._installed
-            and not self._intercepted
-            and all(map(_sdk.is_builtin_middleware, server.middleware))
-            and not _sdk.tracing()
-        )
+        if entry is None or entry.handler is not self._installed or self._intercepted:
+            return False
+        return _sdk.only_builtin(server.middleware) and not _sdk.tracing()
 
     def find(self, name: str, /) -> Served | None:
         """The tool of that name, unless it asks for the SDK's own context."""

@@ -6,15 +6,15 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from mcp.server.lowlevel import Server
+from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.mcpserver import MCPServer
 
-from toolwire import _core, _sdk
+from toolwire import _sdk
 from toolwire.bridge.exporting import Exported, exported_on
 from toolwire.contract.current import serving
-from toolwire.wire.served_calls import Tool
 from toolwire.wire.served_http import HttpLane
-from toolwire.wire.served_http_call import PostedCall
+from toolwire.wire.served_http_front import shorten
+from toolwire.wire.server import current_wire
 
 __all__ = ["http_app"]
 
@@ -31,8 +31,24 @@ def http_app(server: Server[Any] | MCPServer, **options: Any) -> Any:
     `express_calls` and `sdk_requests`.
     """
     app = server.streamable_http_app(**options)
-    app.state.toolwire = HttpLane(server.session_manager, _Service(exported_on(server)))
+    lane = app.state.toolwire = HttpLane(server.session_manager, _Service(exported_on(server)))
+    shorten(app, lane)
+    _advertise(_sdk.lowlevel_of(server))
     return app
+
+
+def _advertise(server: Server[Any]) -> None:
+    """Have the sessions of an app of ours advertised that they hear when the tools are others."""
+    make = server.create_initialization_options
+
+    def made(notifications: NotificationOptions | None = None, *args: Any, **options: Any) -> Any:
+        carrier = current_wire.get()
+        if notifications is None and isinstance(carrier, HttpLane) and carrier.handshake:
+            notifications = NotificationOptions(tools_changed=True)
+        return make(notifications, *args, **options)
+
+    # The SDK makes them for each session, with no word from who serves it.
+    vars(server).setdefault("create_initialization_options", made)
 
 
 class _Service:
@@ -42,6 +58,8 @@ class _Service:
         self._exported = exported
         self.certain = exported.certain
         self.find = exported.find
+        self.wires = exported.wires
+        self.context = serving
 
     @property
     def stamp(self) -> bytes:
@@ -59,11 +77,3 @@ class _Service:
             return _sdk.mirrors(schema, decoded, headers)
         except (LookupError, ValueError, RecursionError):
             return False
-
-    async def run(self, tool: Tool, posted: PostedCall, call: _core.ServedCall, stamp: bytes | None, /) -> bytes:
-        """Run a tool, and leave the context as it was: it may be that of whoever asks, where the app is in process."""
-        before = serving.get()
-        try:
-            return await tool.run(posted, call, stamp)
-        finally:
-            serving.set(before)

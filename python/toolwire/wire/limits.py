@@ -145,3 +145,6 @@ POSTED_ENVELOPE_BYTES: Final = 4_096
 
 EVENT_PING: Final = 15.0
 """Between two signs of life on a stream of events whose call says nothing: the SDK's own pace."""
+
+TELL_TIMEOUT: Final = 5.0
+"""For a session over HTTP to take what its server tells it unasked: its client may hold a stream open and not read."""

@@ -8,43 +8,40 @@ stateless app; a call of a session in which the SDK has let a request through to
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, MutableMapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, MutableMapping, MutableSet
 from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
 from typing import Any, Protocol
-from weakref import WeakSet
 
 import anyio
 import anyio.abc
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from mcp.shared.inbound import decode_header_value
-from mcp_types import INTERNAL_ERROR
-from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
+from mcp.shared.message import SessionMessage
+from mcp_types import INTERNAL_ERROR, JSONRPCNotification
 from pydantic_core import from_json, to_json
 
 from toolwire import _core, _sdk
-from toolwire._core import ServedCall
 from toolwire.wire.kept import Kept
 from toolwire.wire.limits import (
     LEAVE_TIMEOUT,
     POSTED_AT_ONCE,
     POSTED_BYTES,
-    POSTED_ENVELOPE_BYTES,
-    POSTED_ENVELOPES,
+    TELL_TIMEOUT,
 )
 from toolwire.wire.sdk_streams import request_key
 from toolwire.wire.served_calls import Tool
-from toolwire.wire.served_http_body import read_body
-from toolwire.wire.served_http_call import PostedCall, Receive, RunTool, Send, reply
+from toolwire.wire.served_http_body import Message, again, read_body
+from toolwire.wire.served_http_call import PostedCall, Receive, Send, reply
 from toolwire.wire.served_http_head import Gate, Head, read_head
 from toolwire.wire.served_http_kept import PostedRequest
+from toolwire.wire.served_http_known import HANDSHAKE, MODERN, Known
 from toolwire.wire.server import current_wire
 
-__all__ = ["HttpLane", "PostedService"]
+__all__ = ["DECLINED", "HttpLane", "PostedService", "Scope"]
 
 Scope = MutableMapping[str, Any]
-_MODERN = {version.encode(): version for version in MODERN_PROTOCOL_VERSIONS}
-_HANDSHAKE = {None, *(version.encode() for version in HANDSHAKE_PROTOCOL_VERSIONS)}
+DECLINED = "toolwire.declined"
+"""Where a request says that the lane has declined it already, and what was read of it."""
 _posted: ContextVar[PostedRequest | None] = ContextVar("toolwire.posted", default=None)
 
 
@@ -61,12 +58,16 @@ class PostedService(Protocol):
         """The SDK would find the `Mcp-Param-*` headers as the tool's schema asks for them."""
 
     @property
-    def run(self) -> RunTool:
-        """What runs a tool, and leaves the context as it was."""
+    def context(self) -> ContextVar[Any]:
+        """What a tool sets in the context that it runs in."""
 
     @property
     def stamp(self) -> bytes:
         """The server's own description, as a 2026-07-28 result carries it."""
+
+    @property
+    def wires(self) -> MutableSet[Any]:
+        """Whoever is told when the tools are others."""
 
 
 class HttpLane:
@@ -79,21 +80,19 @@ class HttpLane:
         self.sdk_requests = 0
         self.lifespan: Any = None
         self.tasks: anyio.abc.TaskGroup
-        self._manager = manager
+        self.manager = manager
         self._service = service
-        self.run_tool = service.run
+        self.context = service.context
         self._sdk_app, self._sdk_run = manager.asgi_app, manager.run
         self._gate = Gate(manager)
+        self._as_json = manager.json_response
         self._runs = False
         self._running: set[PostedCall] = set()
         self._of_sessions: dict[tuple[Any, int | str], PostedCall] = {}
-        """Those of them that belong to a session, by it and the client's id."""
+        """Those of them that belong to a session, by it and the client's id: of two with one id, the later."""
         self._running_bytes = 0
         self._gone = anyio.Event()
-        self._sessions: WeakSet[Any] = WeakSet()
-        """The transports of sessions in which a handler of ours was asked."""
-        self._envelopes: dict[bytes, bytes] = {}
-        """Envelopes that the SDK has judged, and the version that each names; the last used are the last."""
+        self._known = Known(manager)
         _sdk.taken_over(manager, self, self._run)
 
     @property
@@ -112,6 +111,7 @@ class HttpLane:
             async with self._sdk_run():
                 async with anyio.create_task_group() as self.tasks:
                     self._runs = True
+                    self._service.wires.add(self)
                     try:
                         yield
                     except Exception as error:  # noqa: BLE001 - raised below, out of the group that would wrap it
@@ -134,11 +134,29 @@ class HttpLane:
     async def quiet(self) -> None:
         """End what runs: after this no handler uses the lifespan's state."""
         self._runs = False
+        self._service.wires.discard(self)
         for call in list(self._running):
             call.end("session")
         with anyio.move_on_after(LEAVE_TIMEOUT, shield=True):
             while self._running:
                 await self._gone.wait()
+
+    # What the server tells unasked
+
+    @property
+    def handshake(self) -> bool:
+        """There may be sessions, which hear of things unasked where their client holds a stream open."""
+        return not self.manager.stateless
+
+    def notify(self, method: str) -> None:
+        """Tell every session."""
+        message = SessionMessage(JSONRPCNotification(jsonrpc="2.0", method=method))
+        for tell in _sdk.tell_sessions(self.manager):
+            self.tasks.start_soon(_told, tell, message)
+
+    def spawn(self, job: Callable[[], Coroutine[Any, Any, Any]]) -> None:
+        """Run something beside the requests."""
+        self.tasks.start_soon(job)
 
     # A request
 
@@ -147,56 +165,52 @@ class HttpLane:
         if scope["type"] != "http" or scope["method"] != "POST":
             await self._to_sdk(scope, receive, send, None)
             return
+        declined = scope.get(DECLINED)
+        if declined is not None:
+            await self._to_sdk(scope, receive, send, declined[0])
+            return
+        declined = await self.answered(scope, receive, send)
+        if declined is not None:
+            await self._to_sdk(scope, again(declined[1], receive), send, declined[0])
+
+    async def answered(self, scope: Scope, receive: Receive, send: Send) -> tuple[bytes | None, list[Message]] | None:
+        """Answer a POST that is certain; otherwise the body that was read, and the messages that it came in."""
         head = read_head(scope["headers"])
         length = None if head is None else head.found.get(b"content-length")
-        body, receive = await read_body(receive, length, self._manager.max_request_body_size)
+        body, messages = await read_body(receive, length, self.manager.max_request_body_size)
         if body is not None and head is not None and self.express and self._runs and self._service.certain():
             posted = await self._posted(scope, head, body)
             if posted is not None:
                 await self._answer(posted, receive, send)
-                return
+                return None
             self._cancelled(scope, head, body)
-        await self._to_sdk(scope, receive, send, body)
+        return body, messages
 
     async def _posted(self, scope: Scope, head: Head, body: bytes) -> PostedCall | None:
         """The call that a POST is; None for anything that is not certain."""
         call = _core.served_call(body)
-        if call is None or self._manager.event_store is not None:
+        if call is None or self.manager.event_store is not None:
             return None
         service, found = self._service, head.found
         version = found.get(b"mcp-protocol-version")
         session = session_id = stamp = None
-        if version in _MODERN:
-            if not self._agrees(call, found, version):
+        if version in MODERN:
+            if not self._known.agrees(call, head, version):
                 return None
             stamp = service.stamp
-        elif version not in _HANDSHAKE or call.envelope:
+        elif version not in HANDSHAKE or call.envelope:
             return None
-        elif not self._manager.stateless:
+        elif not self.manager.stateless:
             session_id = found.get(b"mcp-session-id")
-            session = self._session(scope, session_id)
-            if session is None or (session, call.key) in self._of_sessions:
+            session = self._known.session(scope, session_id)
+            if session is None:
                 return None
         tool = service.find(call.name)
         if tool is None or not await self._gate.admits(head):
             return None
-        if version in _MODERN and not service.mirrored(call.name, _MODERN[version], call.arguments, scope["headers"]):
+        if stamp is not None and not service.mirrored(call.name, MODERN[version], call.arguments, scope["headers"]):
             return None
         return PostedCall(self, call, tool, stamp, session, session_id)
-
-    def _agrees(self, call: ServedCall, found: dict[bytes, bytes], version: bytes) -> bool:
-        """The SDK has judged this envelope before, and the headers say what the body says."""
-        envelope, name = call.envelope, found.get(b"mcp-name")
-        if found.get(b"mcp-method") != b"tools/call" or name is None or self._envelopes.get(envelope) != version:
-            return False
-        self._envelopes[envelope] = self._envelopes.pop(envelope)
-        return decode_header_value(name.decode("latin-1")) == call.name
-
-    def _session(self, scope: Scope, session_id: bytes | None) -> Any:
-        if session_id is None:
-            return None
-        session = _sdk.open_session(self._manager, session_id.decode("latin-1"), scope.get("user"))
-        return session if session in self._sessions else None
 
     async def _answer(self, posted: PostedCall, receive: Receive, send: Send) -> None:
         if len(self._running) >= POSTED_AT_ONCE or self._running_bytes > POSTED_BYTES:
@@ -205,18 +219,13 @@ class HttpLane:
             await reply(send, 503, line[:-1], (b"retry-after", b"1"))
             return
         self.express_calls += 1
+        answer = posted.answer_json(send) if self._as_json else posted.answer_events(receive, send)
         if posted.session is None:
-            await self._express(posted, receive, send)
+            await answer
         else:
             self._of_sessions[posted.session, posted.call.key] = posted
             with _sdk.held(posted.session):
-                await self._express(posted, receive, send)
-
-    async def _express(self, posted: PostedCall, receive: Receive, send: Send) -> None:
-        if self._manager.json_response:
-            await posted.answer_json(send)
-        else:
-            await posted.answer_events(receive, send)
+                await answer
 
     # What a call asks
 
@@ -230,7 +239,9 @@ class HttpLane:
         self._running.discard(posted)
         self._running_bytes -= posted.call.size
         if posted.session is not None:
-            del self._of_sessions[posted.session, posted.call.key]
+            key = (posted.session, posted.call.key)
+            if self._of_sessions.get(key) is posted:
+                del self._of_sessions[key]
         if not self._runs:
             self._gone.set()
             self._gone = anyio.Event()
@@ -250,7 +261,7 @@ class HttpLane:
                 current_wire.reset(wire)
                 _posted.reset(request)
         if scope.get("method") == "DELETE":
-            for call in [call for call in self._of_sessions.values() if call.session.is_terminated]:
+            for call in [call for call in self._running if call.session is not None and call.session.is_terminated]:
                 call.end("session")
 
     def kept_of(self, request_id: int | str) -> Kept | None:
@@ -259,31 +270,24 @@ class HttpLane:
         return None if posted is None else posted.kept_of(request_id)
 
     def _learn(self, scope: Scope, kept: Kept) -> None:
-        """Remember what the SDK has let in: it asks a handler of ours, behind nothing of the user's."""
-        head = read_head(scope["headers"])
-        if head is None or not self._service.certain():
-            return
-        version, session_id = head.found.get(b"mcp-protocol-version"), head.found.get(b"mcp-session-id")
-        if version in _MODERN:
-            envelope = kept.envelope
-            if envelope and len(envelope) <= POSTED_ENVELOPE_BYTES:
-                self._envelopes[envelope] = version
-                if len(self._envelopes) > POSTED_ENVELOPES:
-                    del self._envelopes[next(iter(self._envelopes))]
-        elif session_id is not None and not self._manager.stateless:
-            session = _sdk.open_session(self._manager, session_id.decode("latin-1"), scope.get("user"))
-            if session is not None:
-                self._sessions.add(session)
+        if self._service.certain():
+            self._known.learn(scope, kept)
 
     def _cancelled(self, scope: Scope, head: Head, body: bytes) -> None:
         """Cancel a call of a session that its client wants no answer to any more. The SDK hears of it too."""
         session_id = head.found.get(b"mcp-session-id")
         if session_id is None or b"cancelled" not in body or not self._of_sessions:
             return
-        session, key = self._session(scope, session_id), _named(body)
+        session, key = self._known.session(scope, session_id), _named(body)
         call = None if session is None or key is None else self._of_sessions.get((session, key))
         if call is not None:
             call.end("cancelled")
+
+
+async def _told(tell: Callable[[SessionMessage], Awaitable[None]], message: SessionMessage) -> None:
+    # A client that does not read what it is told holds nobody up.
+    with anyio.move_on_after(TELL_TIMEOUT), suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+        await tell(message)
 
 
 def _named(body: bytes) -> int | str | None:

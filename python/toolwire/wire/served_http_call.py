@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import suppress
+from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any, Final, Protocol
 
@@ -49,14 +50,6 @@ _EVENTS: Final = (
 )
 
 
-class RunTool(Protocol):
-    """Runs a tool, and leaves the context as it was."""
-
-    def __call__(
-        self, tool: Tool, posted: PostedCall, call: ServedCall, stamp: bytes | None, /
-    ) -> Awaitable[bytes]: ...
-
-
 class Lane(Protocol):
     """What a call needs of the app that it came to."""
 
@@ -69,8 +62,8 @@ class Lane(Protocol):
         """Where the calls of sessions run, and those that are answered by events."""
 
     @property
-    def run_tool(self) -> RunTool:
-        """What runs a tool as the server wire does. It raises Answered."""
+    def context(self) -> ContextVar[Any]:
+        """What a tool sets in the context that it runs in: that may be the context of whoever asks."""
 
     def began(self, posted: PostedCall, /) -> None:
         """Hear of a call that runs."""
@@ -135,35 +128,34 @@ class PostedCall:
     # Its life
 
     async def _run(self) -> None:
-        self._lane.began(self)
+        lane = self._lane
+        lane.began(self)
+        before = lane.context.get()
+        # On asyncio the task itself is what is cancelled: a scope costs as much as the rest of the lane.
+        task = self._handle = running_task()
         try:
-            if self._ended is None:
-                await self._cancellable()
+            if self._ended is not None:
+                return
+            if task is not None:
+                self._line = await self._tool.run(self, self.call, self._stamp)
+            else:
+                with anyio.CancelScope() as self._handle:
+                    self._line = await self._tool.run(self, self.call, self._stamp)
         except Answered as answered:
             self._line = self.call.error_answer(answered.error)
             if self._stamp is not None:
                 self._status = ERROR_CODE_HTTP_STATUS.get(answered.code, 200)
-        finally:
-            self._handle = None
-            self._lane.finished(self)
-            if self._over is not None:
-                self._over.set()
-
-    async def _cancellable(self) -> None:
-        # On asyncio the task itself is what is cancelled: a scope costs as much as the rest of the lane.
-        task = running_task()
-        if task is None:
-            with anyio.CancelScope() as self._handle:
-                self._line = await self._lane.run_tool(self._tool, self, self.call, self._stamp)
-            return
-        self._handle = task
-        try:
-            self._line = await self._lane.run_tool(self._tool, self, self.call, self._stamp)
         except asyncio.CancelledError:
-            if self._ended is None:
+            if self._ended is None or task is None:
                 raise
             # It was this call that was cancelled, and not the task that it runs in.
             task.uncancel()
+        finally:
+            self._handle = None
+            lane.context.set(before)
+            lane.finished(self)
+            if self._over is not None:
+                self._over.set()
 
     def end(self, why: str) -> None:
         """Cancel it; the first reason counts."""
