@@ -7,8 +7,8 @@ everything else is the server's own.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Coroutine, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Sequence
+from typing import Any
 from weakref import WeakSet
 
 import mcp_types as types
@@ -29,6 +29,7 @@ from toolwire.contract.decorator import tool as make_tool
 from toolwire.contract.tool_object import Tool
 from toolwire.errors import RegistrationError, quoted
 from toolwire.wire.served_calls import Answered
+from toolwire.wire.server import Told
 
 __all__ = ["Exported", "add_tools", "exported_on", "remove_tools"]
 
@@ -85,20 +86,6 @@ def _prepared(entry: Any) -> Tool:
     if isinstance(entry, Sequence):
         raise RegistrationError(f"toolwire: add_tools takes tools one by one: *tools, not {type(entry).__name__}")
     return entry if isinstance(entry, Tool) else make_tool(entry)
-
-
-class Told(Protocol):
-    """Whoever serves the tools, and tells its clients when they are others."""
-
-    @property
-    def handshake(self) -> bool:
-        """Notifications may be sent to its clients unasked."""
-
-    def notify(self, method: str) -> None:
-        """Send one to them."""
-
-    def spawn(self, job: Callable[[], Coroutine[Any, Any, Any]], /) -> None:
-        """Run something beside what is served."""
 
 
 _NAME = "toolwire_exported"

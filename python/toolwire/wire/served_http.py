@@ -18,7 +18,7 @@ import anyio.abc
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.message import SessionMessage
 from mcp_types import INTERNAL_ERROR, JSONRPCNotification
-from pydantic_core import from_json, to_json
+from pydantic_core import to_json
 
 from toolwire import _core, _sdk
 from toolwire.wire.kept import Kept
@@ -28,14 +28,13 @@ from toolwire.wire.limits import (
     POSTED_BYTES,
     TELL_TIMEOUT,
 )
-from toolwire.wire.sdk_streams import request_key
 from toolwire.wire.served_calls import Tool
 from toolwire.wire.served_http_body import Message, again, read_body
 from toolwire.wire.served_http_call import PostedCall, Receive, Send, reply
 from toolwire.wire.served_http_head import Gate, Head, read_head
 from toolwire.wire.served_http_kept import PostedRequest
 from toolwire.wire.served_http_known import HANDSHAKE, MODERN, Known
-from toolwire.wire.server import current_wire
+from toolwire.wire.server import cancelled_key, current_wire
 
 __all__ = ["DECLINED", "HttpLane", "PostedService", "Scope"]
 
@@ -296,7 +295,6 @@ def _named(body: bytes) -> int | str | None:
         frame = _core.read_message(body)
         if frame.kind != "notification" or frame.method != "notifications/cancelled":
             return None
-        identifier = from_json(_core.members(frame.params or b"{}").get("requestId", b"null"))
     except ValueError:
         return None
-    return request_key(identifier) if isinstance(identifier, int | str) and not isinstance(identifier, bool) else None
+    return cancelled_key(frame.params)

@@ -28,7 +28,7 @@ from toolwire.wire.sdk_lane import SdkWriteStream, request_key
 from toolwire.wire.served_calls import CLOSED, Queue, ServedCalls, Tool
 from toolwire.wire.served_sdk_lane import Key, ServedSdkLane
 
-__all__ = ["Carrier", "ServerWire", "Service", "current_wire"]
+__all__ = ["Carrier", "ServerWire", "Service", "Told", "cancelled_key", "current_wire"]
 
 
 class Carrier(Protocol):
@@ -42,6 +42,20 @@ class Carrier(Protocol):
 
     async def quiet(self) -> None:
         """End what runs on the express lane: after this no handler uses the lifespan's state."""
+
+
+class Told(Protocol):
+    """Whoever serves the tools, and tells its clients when they are others."""
+
+    @property
+    def handshake(self) -> bool:
+        """Notifications may be sent to its clients unasked."""
+
+    def notify(self, method: str) -> None:
+        """Send one to them."""
+
+    def spawn(self, job: Callable[[], Coroutine[Any, Any, Any]], /) -> None:
+        """Run something beside what is served."""
 
 
 current_wire: ContextVar[Carrier | None] = ContextVar("toolwire.server_wire", default=None)
@@ -195,7 +209,7 @@ class ServerWire:
         if method == "notifications/initialized":
             self._sdk.initialized()
         elif method == "notifications/cancelled":
-            key = _cancelled(frame.params)
+            key = cancelled_key(frame.params)
             if key is not None and not self._queue.cancel(key):
                 self._calls.cancel(key)
                 self._sdk.forget(key)
@@ -275,7 +289,7 @@ class ServerWire:
             await self._channel.aclose()
 
 
-def _cancelled(params: bytes | None) -> Key | None:
+def cancelled_key(params: bytes | None) -> Key | None:
     """The request that a `notifications/cancelled` names."""
     try:
         identifier = json.loads(_core.members(params or b"{}").get("requestId", b"null"))
