@@ -17,6 +17,9 @@ from pydantic import AnyUrl
 
 __all__ = ["auth_of"]
 
+PATIENCE = 60.0
+"""Seconds for a request of ours: the suite has a limit of its own, and its servers are slow on a busy machine."""
+
 BY_HEADER: Literal["client_secret_basic"] = "client_secret_basic"
 """How a client shows its secret to a token endpoint."""
 
@@ -57,7 +60,7 @@ class Browser:
 
     async def open(self, address: str) -> None:
         """Follows the address to the redirect that holds the code."""
-        async with httpx2.AsyncClient() as client:
+        async with httpx2.AsyncClient(timeout=PATIENCE) as client:
             response = await client.get(address, follow_redirects=False)
         query = parse_qs(urlsplit(response.headers["location"]).query)
         self._landed = {name: values[0] for name, values in query.items()}
@@ -120,7 +123,7 @@ async def _by_employer(url: str, told: dict[str, Any]) -> IdentityAssertionOAuth
     Who issues is configuration; the suite does not tell it, so it is asked of the resource.
     """
     (document,) = build_protected_resource_metadata_discovery_urls(None, url)[:1]
-    async with httpx2.AsyncClient() as client:
+    async with httpx2.AsyncClient(timeout=PATIENCE) as client:
         issuer = (await client.get(document)).json()["authorization_servers"][0]
 
     async def vouched(audience: str, resource: str) -> str:
@@ -133,7 +136,7 @@ async def _by_employer(url: str, told: dict[str, Any]) -> IdentityAssertionOAuth
             "audience": audience,
             "resource": resource,
         }
-        async with httpx2.AsyncClient() as client:
+        async with httpx2.AsyncClient(timeout=PATIENCE) as client:
             token: str = (await client.post(told["idp_token_endpoint"], data=asked)).json()["access_token"]
         return token
 
