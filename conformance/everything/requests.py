@@ -17,11 +17,10 @@ def add_requests(server: MCPServer, lowlevel: Server[Any]) -> None:
     """Puts them on a server, and on the low-level server under it, where MCPServer has no door for a method."""
 
     @toolwire.tool(name="test_trigger_tool_change")
-    async def change_tools(context: Context) -> str:
-        """Adds a tool and takes it away again."""
+    async def change_tools() -> str:
+        """Adds a tool and takes it away again, of which whoever listens is told by that alone."""
         toolwire.add_tools(server, passing_by)
         toolwire.remove_tools(server, passing_by.name)
-        await context.notify_tools_changed()
         return "The tools have changed"
 
     @toolwire.tool(name="test_trigger_prompt_change")
