@@ -22,6 +22,7 @@ BENCHES = (
     "discovery",
     "validation",
     "http_serving",
+    "http_both",
 )
 """Modules beside this one, each with `rows`. One is loaded when it is run: some need peers that others do without."""
 
