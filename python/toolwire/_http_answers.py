@@ -7,6 +7,7 @@ are for a `RawServer` (`{id}`, `{params}`, `{args}`), and `result`, `error` and 
     http.reply(b"slow down", status=429, headers={"Retry-After": "7"})
     http.sse(http.event(b"", id="1"), http.event(result(b'{"content":[]}')))    a stream of events, in chunks
     http.then(http.sse(end=False), http.chunk(b"data: {"), http.reset())    broken off in the middle of an event
+    http.cut(http.reply(result(b"{}")), 40)                                 its first 40 bytes, and the connection ends
     http.then(http.hold("go"), http.reply(result(b"{}")))                   kept back until `peer.release("go")`
     http.send(b"HTTP/1.1 200 OK\r\nContent-Le", piece=1)                    exact bytes, one at a time
 """
@@ -23,6 +24,7 @@ __all__ = [
     "Piece",
     "chunk",
     "close",
+    "cut",
     "event",
     "hold",
     "last_chunk",
@@ -154,6 +156,11 @@ def read(count: int) -> HttpSteps:
 def silence() -> HttpSteps:
     """Write nothing until the client leaves."""
     return HttpSteps((["silence"],))
+
+
+def cut(answer: bytes | Steps | HttpSteps, at: int, *, broken: bool = False) -> HttpSteps:
+    """Write the first `at` bytes of an answer, or all of it, and end the connection: `broken` is with RST."""
+    return HttpSteps((["cut", steps_of(answer), at, broken],))
 
 
 def close() -> HttpSteps:

@@ -78,6 +78,8 @@ class Connection:
         self._split = split
         self._holds = holds
         self._read = 0
+        self._budget: int | None = None
+        """Bytes that may still be written of an answer that is cut."""
         self._news = anyio.Event()
 
     @property
@@ -139,6 +141,9 @@ class Connection:
     async def write(self, data: bytes, piece: Piece = None) -> None:
         """Raises `Left` when nobody is there to take it."""
         piece = self._split if piece is None else piece
+        if self._budget is not None:
+            data = data[: self._budget]
+            self._budget -= len(data)
         for part in _cut(data, piece):
             view = memoryview(part)
             while view:
@@ -152,6 +157,8 @@ class Connection:
                 # A client in the same loop reads what is there before there is more.
                 for _ in range(3):
                     await anyio.lowlevel.checkpoint()
+        if self._budget == 0:
+            raise Left
 
     async def _room(self) -> None:
         try:
@@ -191,6 +198,7 @@ class Connection:
         # In one write, if it is not cut: so a server would send it.
         await self.write(_head(status, headers, framing, length) + data, piece)
         if framing == "close":
+            request.answered = True
             await self.do_close(request)
 
     async def do_stream(
@@ -210,6 +218,7 @@ class Connection:
         if end and framing == "chunked":
             await self.write(LAST_CHUNK, piece)
         elif end and framing == "close":
+            request.answered = True
             await self.do_close(request)
 
     async def do_send(self, request: HttpRequest, data: Parts, piece: Piece, times: int) -> None:
@@ -232,6 +241,15 @@ class Connection:
 
     async def do_silence(self, _: HttpRequest) -> NoReturn:
         await self.left.wait()
+        raise Left
+
+    async def do_cut(self, request: HttpRequest, steps: list[list[Any]], at: int, broken: bool) -> None:
+        self._budget = at
+        try:
+            await self.play(steps, request)
+            request.answered = True
+        finally:
+            self.end(broken=broken)
         raise Left
 
     async def do_close(self, _: HttpRequest) -> NoReturn:

@@ -226,6 +226,28 @@ async def test_a_connection_is_broken_off_at_any_stage() -> None:
             assert [request.answered for request in peer.received] == [False]
 
 
+@pytest.mark.parametrize("answer", [http.reply(result(EMPTY)), http.sse(http.event(result(EMPTY)))])
+@pytest.mark.parametrize("piece", [None, 3])
+async def test_an_answer_is_cut_at_any_byte(answer: http.HttpSteps, piece: int | None) -> None:
+    async with HttpPeer({"tools/call": http.then(answer, http.close())}) as whole:
+        said = await spoken(whole, post(CALL))
+    at = 0
+
+    def cut(request: HttpRequest) -> http.HttpSteps:
+        return http.cut(answer, at)
+
+    async with HttpPeer({"tools/call": cut}, split=piece) as peer:
+        for at in range(0, len(said) + 9, 7):
+            assert await spoken(peer, post(CALL)) == said[:at]
+            assert peer.received[-1].answered == (at > len(said))
+
+
+async def test_what_is_cut_may_be_broken_off() -> None:
+    async with HttpPeer({"tools/call": http.cut(result(EMPTY), 20, broken=True)}) as peer:
+        with pytest.raises(anyio.BrokenResourceError):
+            await spoken(peer, post(CALL))
+
+
 async def test_a_connection_is_ended_before_a_request_is_whole() -> None:
     count = len(post(CALL)) - 10
     early = [http.reset(), http.close(), http.then(http.read(count), http.reset()), http.send(b"hello")]
