@@ -76,7 +76,7 @@ class HttpPeer:
         self._held: dict[str, int] = {}
         self._news = anyio.Event()
         self._port = 0
-        self._listening: anyio.CancelScope | None = None
+        self._listener: socket.socket | None = None
         self._group: anyio.abc.TaskGroup
 
     @property
@@ -111,8 +111,10 @@ class HttpPeer:
 
     def go_down(self) -> None:
         """Stops listening and breaks every connection off, as a server does that is killed."""
-        if self._listening is not None:
-            self._listening.cancel()
+        if self._listener is not None:
+            anyio.notify_closing(self._listener)
+            self._listener.close()
+            self._listener = None
         for connection in self.connections:
             connection.end(broken=True)
 
@@ -149,19 +151,24 @@ class HttpPeer:
         return await self._group.__aexit__(kind, value, trace)
 
     async def _listen(self, *, task_status: anyio.abc.TaskStatus[None]) -> None:
-        with socket.socket() as listener, anyio.CancelScope() as self._listening:
+        with socket.socket() as listener:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind(("127.0.0.1", self._port))
             listener.listen(1024)
             listener.setblocking(False)
             self._port = listener.getsockname()[1]
+            self._listener = listener
             task_status.started()
             while True:
-                await anyio.wait_readable(listener)
                 try:
+                    await anyio.wait_readable(listener)
                     accepted, _ = listener.accept()
                 except BlockingIOError:
                     continue
+                except (OSError, anyio.ClosedResourceError):
+                    if self._listener is listener:
+                        raise
+                    return  # the peer went down
                 connection = Connection(accepted, len(self.connections), self._split, self)
                 self.connections.append(connection)
                 self._group.start_soon(self._serve, connection)
