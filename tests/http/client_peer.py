@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import ssl
 import threading
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
@@ -71,7 +72,8 @@ def event(data: str, identifier: str | None = None) -> bytes:
 class Peer:
     """Answers the handshake by itself; `answers` by JSON-RPC method, or by verb, are the test's."""
 
-    def __init__(self) -> None:
+    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
+        self.tls = tls
         self.seen: list[Seen] = []
         self.answers: dict[str, Answer] = {}
         self.session: str | None = "s1"
@@ -107,8 +109,9 @@ class Peer:
 
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
-        server = self._loop.run_until_complete(asyncio.start_server(self._serve, "127.0.0.1", 0))
-        self.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/mcp"
+        server = self._loop.run_until_complete(asyncio.start_server(self._serve, "127.0.0.1", 0, ssl=self.tls))
+        scheme = "http" if self.tls is None else "https"
+        self.url = f"{scheme}://127.0.0.1:{server.sockets[0].getsockname()[1]}/mcp"
         self._up.set()
         self._loop.run_forever()
         server.close()
@@ -178,8 +181,8 @@ def modern(peer: Peer) -> None:
 
 
 @contextmanager
-def peer() -> Iterator[Peer]:
-    served = Peer()
+def peer(tls: ssl.SSLContext | None = None) -> Iterator[Peer]:
+    served = Peer(tls)
     served.start()
     try:
         yield served

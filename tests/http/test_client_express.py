@@ -1,15 +1,23 @@
 """The express lane over HTTP: what goes out in a POST, and what comes back of it unchanged."""
 
+import datetime as dt
+import gc
 import importlib.util
+import ipaddress
 import json
+import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import anyio
 import httpx2
 import mcp
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 
 import toolwire
 from tests.http import client_peer
@@ -271,3 +279,85 @@ async def test_a_notification_may_be_answered_with_anything() -> None:
             served.answers["notifications/initialized"] = once(answer)
             async with toolwire.connect(served.url) as connection:
                 assert await (await toolwire.tools(connection))["echo"].invoke("{}") == "done"
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A certificate for 127.0.0.1 that signs itself, with its key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "peer")])
+    now = dt.datetime.now(dt.UTC)
+    built = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - dt.timedelta(days=1))
+        .not_valid_after(now + dt.timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    pem = serialization.Encoding.PEM
+    path = tmp_path_factory.mktemp("tls") / "peer.pem"
+    private = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    path.write_bytes(built.public_bytes(pem) + private)
+    return path
+
+
+def serving(certificate: Path) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate)
+    return context
+
+
+async def test_the_tls_of_a_caller_s_client_is_the_tls_of_express_calls(certificate: Path) -> None:
+    trusting = ssl.create_default_context(cafile=certificate)
+    with client_peer.peer(serving(certificate)) as served, anyio.fail_after(PATIENCE):
+        async with (
+            httpx2.AsyncClient(verify=trusting) as client,
+            toolwire.connect(served.url, http_client=client) as connection,
+        ):
+            assert await (await toolwire.tools(connection))["echo"].invoke("{}") == "done"
+        with pytest.raises(toolwire.ConnectError, match=r"(?i)certificate"):
+            async with toolwire.connect(served.url):
+                pass
+
+
+async def test_both_lanes_trust_whom_the_environment_trusts(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    with client_peer.peer(serving(certificate)) as served, anyio.fail_after(PATIENCE):
+        async with toolwire.connect(served.url) as connection:
+            assert await (await toolwire.tools(connection))["echo"].invoke("{}") == "done"
+        assert served.calls()[0].id >= EXPRESS
+
+
+async def test_what_fails_before_express_is_open_is_told_as_well_as_later(engine: str) -> None:
+    """A client that adopts a version: its first request goes out with what the SDK has stamped on it."""
+    with client_peer.peer() as served:
+        served.answers["tools/list"] = once(reply("busy", "503 Service Unavailable", "text/plain", Retry_After="4"))
+        async with connected(served, engine, "2026-07-28", mode="2026-07-28") as connection:
+            with pytest.raises(toolwire.RemoteCallError) as caught:
+                await toolwire.tools(connection)
+            assert (caught.value.status, caught.value.retry_after, caught.value.may_have_run) == (503, 4.0, False)
+            served.answers["tools/list"] = once(hang_up=True)
+            with pytest.raises(toolwire.RemoteCallError, match="tools/list"):
+                await toolwire.tools(connection)
+            del served.answers["tools/list"]
+            assert (await toolwire.tools(connection)).names == ("echo",)
+
+
+def descriptors() -> int:
+    """Open in this process."""
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+async def test_many_connections_leave_no_descriptor_behind(engine: str) -> None:
+    with client_peer.peer() as served:
+        async with connected(served, engine, "2025-11-25") as connection:
+            await toolwire.tools(connection)
+        gc.collect()
+        before = descriptors()
+        for _ in range(20):
+            async with connected(served, engine, "2025-11-25") as connection:
+                await (await toolwire.tools(connection))["echo"].invoke("{}")
+        gc.collect()
+        # The peer, a thread of this process, may not have closed its ends of the last ones yet.
+        assert descriptors() <= before + 6

@@ -24,7 +24,6 @@ from toolwire.cli.server import (
     run,
 )
 from toolwire.cli.terminal import console, one_line, shown
-from toolwire.wire.client_shape import Wire
 
 PROVIDER_NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 """What OpenAI and Anthropic take as a tool's name."""
@@ -42,8 +41,12 @@ FORGIVEN: Final = {
     "unclaimed_answers": "answers to requests that nobody made",
     "dropped_notifications": "notifications that the SDK was too slow to take",
     "refused_messages": "messages that the SDK's own models refuse",
+    "odd_content_types": "answers without the Content-Type of what they are",
 }
 """What the wire's counters of these names count; one that is not listed here is shown by its name."""
+
+NO_FAULT: Final = ("frames", "noise_lines", "express_requests", "sdk_requests", "sessions_renewed")
+"""Counters of what was not forgiven, or has a line of its own."""
 
 Section = tuple[str, str, list[str]]
 """Heading, summary, and one line for each thing found."""
@@ -122,14 +125,15 @@ def findings(server: Opened) -> Iterator[Section]:
     )
     if wire is None:
         return  # a transport of the SDK's own, which counts nothing
-    yield "noise", "on stdout, where only messages belong (logs go to stderr)", _noise(wire)
+    if isinstance(wire, toolwire.ClientWire):
+        yield "noise", "on stdout, where only messages belong (logs go to stderr)", _noise(wire)
     yield (
         "messages",
         "that had to be mended or dropped",
         [
             f"{count:,} {FORGIVEN.get(name, name.replace('_', ' '))}"
             for name, count in wire.counters.items()
-            if count and name not in ("frames", "noise_lines", "express_requests", "sdk_requests")
+            if count and name not in NO_FAULT
         ],
     )
 
@@ -149,7 +153,7 @@ def refusals(schema: bytes) -> Iterator[str]:
         yield 'no "properties" at the root; an empty one will do'
 
 
-def _noise(wire: Wire) -> list[str]:
+def _noise(wire: toolwire.ClientWire) -> list[str]:
     count = wire.counters.get("noise_lines", 0)
     samples = [one_line(line, 100) for line in wire.noise]
     if count > len(samples):

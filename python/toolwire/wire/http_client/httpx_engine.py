@@ -98,7 +98,17 @@ def lost(error: httpx2.HTTPError) -> Lost:
     if isinstance(error, httpx2.ConnectTimeout | httpx2.PoolTimeout):
         return Lost("no connection in time")
     if isinstance(error, httpx2.ConnectError | httpx2.ProxyError):
-        return Lost(f"no connection: {error}")
+        return Lost(f"no connection: {_told(error)}")
     if isinstance(error, httpx2.TimeoutException):
         return Lost("the server was silent for too long")
-    return Lost(f"the connection broke: {str(error) or type(error).__name__}")
+    return Lost(f"the connection broke: {_told(error)}")
+
+
+def _told(error: BaseException) -> str:
+    """What an exception says, or the one behind it: what trio's streams raise is without a word itself."""
+    behind: BaseException | None = error
+    while behind is not None:
+        if str(behind):
+            return str(behind)
+        behind = behind.__cause__ or behind.__context__
+    return type(error).__name__
