@@ -29,6 +29,7 @@ from toolwire import (
     validate_input,
 )
 from toolwire.errors import NilServerError
+from toolwire.wire.client import ClientWire
 
 TEXT = b'{"type":"object","properties":{"text":{"type":"string"}},"required":["text"]}'
 
@@ -375,7 +376,7 @@ async def test_row_152_progress_reaches_whoever_asked(era: str) -> None:
 async def test_row_153_progress_that_nobody_asked_for() -> None:
     async with registered(reporting()) as (connection, tools):
         assert (await tools[0].call(b"{}")).text == "done"
-        assert connection.wire is not None
+        assert isinstance(connection.wire, ClientWire)
         assert connection.wire.express.late_answers == 0
     assert (await reporting().call()).text == "done"
     await toolwire.report_progress(1)

@@ -66,7 +66,7 @@ class Lanes:
 
     @property
     def wire(self) -> ClientWire:
-        assert self.connection.wire is not None
+        assert isinstance(self.connection.wire, ClientWire)
         return self.connection.wire
 
     @property
