@@ -69,9 +69,9 @@ async def test_a_whole_message_in_a_last_event_that_was_cut_off_is_taken(engine:
 
 async def test_a_stream_is_left_open_behind_its_answer_and_nobody_waits_for_its_end(engine: str) -> None:
     stream = http.then(http.sse(http.event(DONE), end=False), http.silence())
-    async with peer([stream, stream]) as served, connected(served.url, engine) as connection:
+    async with peer(stream) as served, connected(served.url, engine, in_flight=2) as connection:
         echo = await echo_of(connection)
-        assert [await echo.invoke("{}"), await echo.invoke("{}")] == ["done", "done"]
+        assert [await echo.invoke("{}") for _ in range(70)] == ["done"] * 70
 
 
 async def test_a_stream_that_ends_behind_its_answer_leaves_its_connection_to_the_next_call(engine: str) -> None:

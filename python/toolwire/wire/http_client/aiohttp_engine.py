@@ -19,12 +19,19 @@ _BROKEN = (aiohttp.ClientError, TimeoutError, OSError, ValueError)
 
 
 class AiohttpEngine:
-    """A pool of at most `connections`. Times are seconds; `read` is for the silence between two chunks."""
+    """A pool of at most `connections`, idle ones kept for `keep_alive`.
 
-    def __init__(self, *, connections: int, connect: float, read: float | None, tls: ssl.SSLContext | None) -> None:
+    Times are seconds; `read` is for the silence between two chunks.
+    """
+
+    def __init__(
+        self, *, connections: int, keep_alive: float, connect: float, read: float | None, tls: ssl.SSLContext | None
+    ) -> None:
         self._known = "", URL()
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=connections, ssl=tls if tls is not None else True),
+            connector=aiohttp.TCPConnector(
+                limit=connections, keepalive_timeout=keep_alive, ssl=tls if tls is not None else True
+            ),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=connect, sock_read=read),
             auto_decompress=False,
             cookie_jar=aiohttp.DummyCookieJar(),

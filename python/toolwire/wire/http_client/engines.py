@@ -10,6 +10,7 @@ import httpx2
 
 from toolwire.loops import on_asyncio
 from toolwire.wire.http_client.engine import Engine
+from toolwire.wire.http_client.linger import LINGERERS
 
 __all__ = ["express_timeout", "fast_engine", "learns", "own_client"]
 
@@ -22,17 +23,20 @@ SSE_READ_TIMEOUT = 300.0
 SDK_CONNECTIONS = 16
 """Connections beside those of calls: the SDK's streams, its handshake, a goodbye."""
 
+KEEP_ALIVE = 4.0
+"""Seconds that an idle connection is kept: uvicorn closes one after five, and a call written just then may have run."""
+
 
 def own_client(
     headers: dict[str, str], auth: httpx2.Auth | None, read: float | None, connections: int
 ) -> httpx2.AsyncClient:
     """The SDK's client, where the caller brought none. `read` is seconds of silence on a stream."""
-    bound = connections + SDK_CONNECTIONS
+    bound = connections + LINGERERS + SDK_CONNECTIONS
     return httpx2.AsyncClient(
         headers=headers,
         auth=auth,
         timeout=httpx2.Timeout(REQUEST_TIMEOUT, read=SSE_READ_TIMEOUT if read is None else read),
-        limits=httpx2.Limits(max_connections=bound, max_keepalive_connections=bound),
+        limits=httpx2.Limits(max_connections=bound, max_keepalive_connections=bound, keepalive_expiry=KEEP_ALIVE),
     )
 
 
@@ -61,4 +65,6 @@ def fast_engine(url: str, *, connections: int, read: float | None) -> Engine | N
     from toolwire.wire.http_client.aiohttp_engine import AiohttpEngine  # noqa: PLC0415 - it imports aiohttp, an extra
 
     tls = httpx2.create_ssl_context() if scheme == "https" else None
-    return AiohttpEngine(connections=connections, connect=REQUEST_TIMEOUT, read=read, tls=tls)
+    return AiohttpEngine(
+        connections=connections + LINGERERS, keep_alive=KEEP_ALIVE, connect=REQUEST_TIMEOUT, read=read, tls=tls
+    )

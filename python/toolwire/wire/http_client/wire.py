@@ -21,7 +21,7 @@ from mcp_types import INTERNAL_ERROR, ErrorData, JSONRPCError, JSONRPCNotificati
 from toolwire import _core
 from toolwire.errors import RemoteCallError
 from toolwire.wire.http_client.arrivals import Arrivals
-from toolwire.wire.http_client.engine import Lost, Reply
+from toolwire.wire.http_client.engine import Lost
 from toolwire.wire.http_client.engines import express_timeout, fast_engine, learns, own_client
 from toolwire.wire.http_client.exchange import Call, Exchange
 from toolwire.wire.http_client.express import HttpExpress
@@ -29,7 +29,7 @@ from toolwire.wire.http_client.httpx_engine import HttpxEngine
 from toolwire.wire.http_client.lane import HttpLane, Tapped
 from toolwire.wire.http_client.learned import Learned
 from toolwire.wire.http_client.lessons import Lessons
-from toolwire.wire.http_client.linger import drained
+from toolwire.wire.http_client.linger import Linger
 from toolwire.wire.http_client.mirrored import Mirrors
 from toolwire.wire.http_client.renewal import Renewal
 from toolwire.wire.http_client.watched import WatchedClient
@@ -136,7 +136,7 @@ class HttpWire:
             route=self._arrivals.route,
             renew=self._renewal.renew,
             hold=self._renewal.hold,
-            linger=self._linger,
+            linger=Linger(self._tasks).takes,
         )
         self.express = HttpExpress(self._exchange, self.limits, self._cancelled)
 
@@ -227,13 +227,6 @@ class HttpWire:
                 reason.encode(),
             )
             self._tasks.start_soon(self._post, body)
-
-    def _linger(self, reply: Reply) -> bool:
-        """Takes over a response that was answered before its end; False where it has ended."""
-        if reply.ended or self._ended is not None:
-            return False
-        self._tasks.start_soon(drained, reply)
-        return True
 
     async def _post(self, body: bytes) -> None:
         with anyio.move_on_after(CANCEL_TIMEOUT):
