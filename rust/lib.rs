@@ -15,6 +15,8 @@ mod _core {
     #[pymodule_export]
     use crate::py::accept::JsonError;
     #[pymodule_export]
+    use crate::py::base64::base64;
+    #[pymodule_export]
     use crate::py::frame::{Frame, read_message, read_page, read_result};
     #[pymodule_export]
     use crate::py::inbound::Inbound;

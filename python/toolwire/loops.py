@@ -6,10 +6,14 @@ import asyncio
 import sys
 from contextvars import ContextVar
 
-__all__ = ["held_up", "loop_here", "no_loop_runs", "on_asyncio", "running_asyncio_loop", "running_task"]
+__all__ = ["held_up", "loop_here", "no_loop_runs", "on_asyncio", "running_asyncio_loop", "running_loop", "running_task"]
 
 held_up: ContextVar[tuple[object, ...]] = ContextVar("toolwire.held_up", default=())
 """The loops, as `loop_here` names them, whose threads wait for what runs in this context: it may not wait for them."""
+
+
+running_loop = asyncio._get_running_loop  # noqa: SLF001 - public for who implements a loop
+"""The asyncio loop that runs in this thread, or `None`: one call into C, for what is asked at every call."""
 
 
 def running_asyncio_loop() -> asyncio.AbstractEventLoop | None:

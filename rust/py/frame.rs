@@ -196,9 +196,20 @@ impl Frame {
     /// The result of a `tools/call`; `None` when the frame is no result. Raises `ValueError` with prose when it nests too
     /// deep.
     fn call_result(&self) -> PyResult<Option<CallResult>> {
+        self.read_result().transpose()
+    }
+
+    /// The same of a call that went well; `None` for every other frame, which `call_result` then says more about.
+    fn good_result(&self) -> Option<CallResult> {
+        self.read_result()?.ok().filter(CallResult::is_good)
+    }
+}
+
+impl Frame {
+    fn read_result(&self) -> Option<PyResult<CallResult>> {
         match (&self.0.envelope.kind, &self.0.envelope.result) {
-            (Kind::Result, Some(span)) => call_result(&self.0.text, span.start).map(Some),
-            _ => Ok(None),
+            (Kind::Result, Some(span)) => Some(call_result(&self.0.text, span.start)),
+            _ => None,
         }
     }
 }

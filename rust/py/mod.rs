@@ -6,6 +6,7 @@
 )]
 
 pub mod accept;
+pub mod base64;
 pub mod frame;
 pub mod inbound;
 pub mod json;

@@ -15,6 +15,13 @@ use crate::mcp::result::{self, Render};
 #[pyclass(frozen, module = "toolwire._core")]
 pub struct CallResult(pub result::CallResult);
 
+impl CallResult {
+    /// It is the whole result, and no error.
+    pub fn is_good(&self) -> bool {
+        !self.is_error() && self.is_complete()
+    }
+}
+
 #[pymethods]
 impl CallResult {
     /// The text that a model reads, by a rule's name: `default`, `auto`, `content`, `structured`, `both`.

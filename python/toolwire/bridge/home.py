@@ -17,7 +17,7 @@ import anyio.lowlevel
 import anyio.to_thread
 
 from toolwire.errors import RemoteCallError
-from toolwire.loops import held_up, loop_here, running_asyncio_loop
+from toolwire.loops import held_up, loop_here, running_asyncio_loop, running_loop
 
 __all__ = ["Home"]
 
@@ -42,8 +42,7 @@ class Home:
     def is_here(self) -> bool:
         """The caller runs in that loop."""
         if self.loop is not None:
-            # Asked at every call, so without an exception where no loop runs.
-            return asyncio._get_running_loop() is self.loop  # noqa: SLF001 - public for who implements a loop
+            return running_loop() is self.loop
         return self._token is not None and self._token.native_token is loop_here()
 
     async def visit(self, job: Job[Result]) -> Result:

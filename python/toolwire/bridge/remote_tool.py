@@ -16,6 +16,7 @@ from toolwire.contract.progress import listener, listener_of
 from toolwire.contract.remote_output import RemoteOutput
 from toolwire.contract.tool_object import Tool, refused_input
 from toolwire.errors import RemoteCallError, ToolFailure, ToolReturnedError
+from toolwire.loops import running_loop
 
 __all__ = ["RemoteCaller", "with_token"]
 
@@ -23,7 +24,7 @@ __all__ = ["RemoteCaller", "with_token"]
 class RemoteCaller:
     """Carries the calls of every tool of one source."""
 
-    __slots__ = ("_call_timeout", "_idle_timeout", "_source", "_wire", "home")
+    __slots__ = ("_call_timeout", "_idle_timeout", "_loop", "_source", "_wire", "home")
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -32,10 +33,12 @@ class RemoteCaller:
         self._call_timeout = source.limits.call_timeout
         self._idle_timeout = source.limits.idle_timeout
         self.home = Home()
+        self._loop: object = self.home.loop or self.home
+        """Asyncio's loop that the connection lives in; nothing that runs where there is none."""
 
     async def call(self, tool: Tool, arguments: bytes | str) -> ToolOutput:
         """One `tools/call`. Raises ToolFailure and RemoteCallError."""
-        if not self.home.is_here():
+        if running_loop() is not self._loop and not self.home.is_here():
             return await self.home.visit(lambda: self.call(tool, arguments))
         settings, wire = tool.settings, self._wire
         timeout = self._call_timeout if settings.timeout is None else settings.timeout or None
@@ -55,9 +58,9 @@ class RemoteCaller:
             )
         except _core.JsonError as error:
             raise refused_input(tool.name, error.args[0]) from None
-        result = call_result(frame)
-        if result.is_error or not result.is_complete:
-            raise _failure(result, tool)
+        result = frame.good_result()
+        if result is None:
+            raise _failure(call_result(frame), tool)
         return RemoteOutput(result, settings.render, settings.max_result_bytes, definition)
 
     async def _call_by_session(self, tool: Tool, arguments: bytes | str, timeout: float | None) -> ToolOutput:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-
 from toolwire import _core
 from toolwire.contract.parts import MediaPart, Part, TextPart
 
@@ -37,7 +35,7 @@ def block_json(part: Part) -> bytes:
         name = quote(part.name or "")
         mime = b"" if part.mime_type is None else b',"mimeType":' + quote(part.mime_type)
         return b'{"type":"resource_link","uri":' + quote(part.uri or "") + b',"name":' + name + mime + b"}"
-    text = base64.b64encode(data)
+    text = _core.base64(data)
     kind = _kind(part)
     if kind in ("image", "audio"):
         return b'{"type":"%s","data":"%s","mimeType":%s}' % (kind.encode(), text, quote(mime_type))

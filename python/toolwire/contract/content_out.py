@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Mapping
 from urllib.parse import quote as percent
@@ -122,7 +121,7 @@ def _medium(part: MediaPart) -> list[bytes]:
     if data is None:
         raise ContentError('toolwire: invalid source: source kind is "uri", not "bytes"')
     check_mime(part.mime_type)
-    return [b',"data":"', base64.b64encode(data), b'","mimeType":', _core.quote(part.mime_type or "")]
+    return [b',"data":"', _core.base64(data), b'","mimeType":', _core.quote(part.mime_type or "")]
 
 
 def _link(part: MediaPart, envelope: Mapping[str, bytes]) -> dict[str, bytes]:
@@ -152,7 +151,7 @@ def _resource(part: Part, envelope: Mapping[str, bytes]) -> list[bytes]:
         if part.uri is None:
             uri += percent(part.name or "", safe="-_.~$&+=:@")
         declared = _core.quote(part.mime_type) if part.mime_type else None
-        body = [b',"blob":"', base64.b64encode(data), b'"']
+        body = [b',"blob":"', _core.base64(data), b'"']
     chunks = [b',"resource":{"uri":', kept.get("uri", _core.quote(uri))]
     if declared is not None:
         chunks += b',"mimeType":', declared
