@@ -48,11 +48,10 @@ class Site:
             "uvicorn": ["uvicorn", target, "--factory", "--app-dir", str(SERVERS), "--no-access-log"],
             "granian": ["granian", target, "--factory", "--working-dir", str(SERVERS), "--interface", "asgi"],
         }[engine]
-        host = "--host" if engine == "uvicorn" else "--address"
         environment = {**os.environ, "STATELESS": str(int(stateless)), "JSON": str(int(as_json))}
         environment["PYTHONPATH"] = str(SERVERS)
         self._process = subprocess.Popen(
-            [sys.executable, "-m", *words, host, "127.0.0.1", "--port", str(self.port), *common],
+            [sys.executable, "-m", *words, "--host", "127.0.0.1", "--port", str(self.port), *common],
             env=environment,
             stdout=subprocess.DEVNULL,
         )
