@@ -5,6 +5,7 @@ import sys
 from typing import Any
 
 import anyio
+import anyio.to_thread
 import mcp
 import pytest
 from mcp.server.lowlevel import Server
@@ -84,6 +85,30 @@ async def test_a_discovered_tool_carries_them_too_under_the_host_s_own_meta(engi
         (call,) = served.requests("tools/call")
         assert call.header("x-tenant") == "acme"
         assert meta_of(call) == {"host": 1, "caller": 2, "both": "host"}
+
+
+async def test_a_call_from_another_thread_carries_what_stands_around_it_there(engine: str) -> None:
+    async with peer() as served, connected(served.url, engine) as connection:
+        echo = await echo_of(connection)
+
+        def elsewhere() -> None:
+            with toolwire.call_options(headers={"x-tenant": "acme"}, meta={"trace": 1}):
+                echo.invoke_sync("{}")
+
+        await anyio.to_thread.run_sync(elsewhere)
+        await echo.invoke("{}")
+        first, second = served.requests("tools/call")
+        assert (first.header("x-tenant"), meta_of(first)) == ("acme", {"trace": 1})
+        assert (second.header("x-tenant"), meta_of(second)) == (None, {})
+
+
+async def test_a_discovered_tool_tells_the_status_of_a_refusal(engine: str) -> None:
+    answer = http.reply(b"slow down", status=429, headers={"Retry-After": "7"}, media="text/plain")
+    async with peer(answer) as served, connected(served.url, engine) as connection:
+        (tool,) = await toolwire.discover([toolwire.Source("far", connection)])
+        with pytest.raises(toolwire.RemoteCallError, match="rate limited") as caught:
+            await tool.call("{}")
+        assert (caught.value.status, caught.value.retry_after) == (429, 7.0)
 
 
 async def test_over_stdio_the_meta_goes_with_the_call_and_there_is_no_header_to_send() -> None:
