@@ -8,10 +8,11 @@ stateless app; a call of a session in which the SDK has let a request through to
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, MutableMapping, MutableSet
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, MutableMapping
 from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
-from typing import Any, Protocol
+from typing import Any
 
 import anyio
 import anyio.abc
@@ -21,6 +22,7 @@ from mcp_types import INTERNAL_ERROR, JSONRPCNotification
 from pydantic_core import to_json
 
 from toolwire import _core, _sdk
+from toolwire.loops import on_asyncio
 from toolwire.wire.kept import Kept
 from toolwire.wire.limits import (
     LEAVE_TIMEOUT,
@@ -28,45 +30,20 @@ from toolwire.wire.limits import (
     POSTED_BYTES,
     TELL_TIMEOUT,
 )
-from toolwire.wire.served_calls import Tool
 from toolwire.wire.served_http_body import Message, again, read_body
 from toolwire.wire.served_http_call import PostedCall, Receive, Send, reply
 from toolwire.wire.served_http_head import Gate, Head, read_head
 from toolwire.wire.served_http_kept import PostedRequest
 from toolwire.wire.served_http_known import HANDSHAKE, MODERN, Known
+from toolwire.wire.served_http_service import PostedService
 from toolwire.wire.server import cancelled_key, current_wire
 
-__all__ = ["DECLINED", "HttpLane", "PostedService", "Scope"]
+__all__ = ["DECLINED", "HttpLane", "Scope"]
 
 Scope = MutableMapping[str, Any]
 DECLINED = "toolwire.declined"
 """Where a request says that the lane has declined it already, and what was read of it."""
 _posted: ContextVar[PostedRequest | None] = ContextVar("toolwire.posted", default=None)
-
-
-class PostedService(Protocol):
-    """The tools of one server, and whether calls of them that are posted may take this lane at all."""
-
-    def certain(self) -> bool:
-        """Nothing of the user's stands between a `tools/call` and its tool."""
-
-    def find(self, name: str, /) -> Tool | None:
-        """The tool of that name, unless it needs the SDK lane."""
-
-    def mirrored(self, name: str, version: str, arguments: bytes | None, headers: Any, /) -> bool:
-        """The SDK would find the `Mcp-Param-*` headers as the tool's schema asks for them."""
-
-    @property
-    def context(self) -> ContextVar[Any]:
-        """What a tool sets in the context that it runs in."""
-
-    @property
-    def stamp(self) -> bytes:
-        """The server's own description, as a 2026-07-28 result carries it."""
-
-    @property
-    def wires(self) -> MutableSet[Any]:
-        """Whoever is told when the tools are others."""
 
 
 class HttpLane:
@@ -90,6 +67,7 @@ class HttpLane:
         self._of_sessions: dict[tuple[Any, int | str], PostedCall] = {}
         """Those of them that belong to a session, by it and the client's id: of two with one id, the later."""
         self._running_bytes = 0
+        self._beside: set[asyncio.Task[None]] = set()
         self._gone = anyio.Event()
         self._known = Known(manager)
         _sdk.taken_over(manager, self, self._run)
@@ -227,6 +205,16 @@ class HttpLane:
                 await answer
 
     # What a call asks
+
+    def start(self, job: Callable[[], Coroutine[Any, Any, None]], /) -> None:
+        """Run a call beside its request."""
+        if on_asyncio():
+            # A group's task costs as much as the rest of the lane; these are known, and ended with the app, as it is.
+            task = asyncio.get_running_loop().create_task(job())
+            self._beside.add(task)
+            task.add_done_callback(self._beside.discard)
+        else:
+            self.tasks.start_soon(job)
 
     def began(self, posted: PostedCall, /) -> None:
         """Count a call that runs."""

@@ -7,14 +7,13 @@ a session belongs to the session, and outlives the request that brought it.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Coroutine, MutableMapping
 from contextlib import suppress
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any, Final, Protocol
 
 import anyio
-import anyio.abc
 import anyio.lowlevel
 from mcp.server.auth.middleware.auth_context import get_access_token
 from mcp.shared.inbound import ERROR_CODE_HTTP_STATUS
@@ -57,9 +56,8 @@ class Lane(Protocol):
     def lifespan(self) -> Any:
         """What the server's lifespan yielded."""
 
-    @property
-    def tasks(self) -> anyio.abc.TaskGroup:
-        """Where the calls of sessions run, and those that are answered by events."""
+    def start(self, job: Callable[[], Coroutine[Any, Any, None]], /) -> None:
+        """Run a call beside its request: one of a session, or one that is answered by events."""
 
     @property
     def context(self) -> ContextVar[Any]:
@@ -188,7 +186,7 @@ class PostedCall:
             await self._run()
         else:
             self._over = anyio.Event()
-            self._lane.tasks.start_soon(self._run)
+            self._lane.start(self._run)
             await self._over.wait()
         body = self._answer()
         if body is None:
@@ -200,7 +198,7 @@ class PostedCall:
         """Run it, and answer with events. On 2026-07-28 that is JSON where nothing was told before the end."""
         events = self._events = _Events(send, self._headers)
         over = self._over = anyio.Event()
-        self._lane.tasks.start_soon(self._run)
+        self._lane.start(self._run)
         try:
             # Most handlers are over at once: then there is nobody to watch, and one thing to send.
             await anyio.lowlevel.checkpoint()
