@@ -1,6 +1,7 @@
 """Many calls and many connects leave memory, descriptors, threads and processes where they were.
 
-`python -m tests.soak` makes 100,000 calls and 1,000 connects; `SOAK=short` is what CI runs, in a quarter of a minute.
+`python -m tests.soak` makes 100,000 calls, 1,000 connects and as many sessions over HTTP; `SOAK=short` is what CI runs,
+in a quarter of a minute.
 Each phase warms up first, so that what is made once is not taken for a leak. It prints its figures and exits with 1
 when something grew. The calls are of every kind: answered, failed, refused, out of time, cancelled; so are the ends of
 the connects.
@@ -16,10 +17,13 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import anyio
+from mcp.server.lowlevel import Server
 
 import toolwire
+from tests.http.server_posts import HANDSHAKE, SESSION, Ask, call, running
 from toolwire.testing import RawServer, die, error, later, listing, raw, result, silence, then
 
 MIB = 1 << 20
@@ -39,6 +43,7 @@ ANSWERS = {
 }
 ERAS = ("2025-11-25", "2026-07-28")
 IN_FLIGHT = 32
+END = Ask(headers=(("host", "127.0.0.1:1"), ("mcp-session-id", SESSION)), method="DELETE")
 
 
 @dataclass(frozen=True)
@@ -171,6 +176,25 @@ async def connects(numbers: "count[int]", share: int) -> None:
             assert server.alive() == [], "a server outlived its connection"
 
 
+async def sessions(share: int) -> None:
+    """Open `share` sessions of an app over HTTP, and call in each: half are ended by their client, half with it."""
+
+    @toolwire.tool
+    async def echo(text: str) -> str:
+        return text
+
+    server: Server[Any] = Server("soak")
+    toolwire.add_tools(server, echo)
+    async with running(lambda: server, json_response=True) as site:
+        for number in range(share):
+            await site.open()
+            reply = await site.ask(call(HANDSHAKE, "echo", b'{"text":"a"}'))
+            assert reply.answer["result"]["content"][0]["text"] == "a"
+            if number % 2:
+                await site.ask(END)
+        assert site.lane.express_calls == share
+
+
 async def phase(what: str, work: Callable[[int], Awaitable[None]], warm_up: int, share: int) -> bool:
     """Do a share of the work twice, the first one to warm up; whether the second left nothing behind."""
     await work(warm_up)
@@ -190,12 +214,14 @@ async def phase(what: str, work: Callable[[int], Awaitable[None]], warm_up: int,
 
 
 async def main(*, short: bool) -> int:
-    """Soak both phases."""
+    """Soak every phase."""
     numbers = count()
     servers = [RawServer(ANSWERS, era=era) for era in ERAS]
     try:
         called, connected = (10_000, 64) if short else (100_000, 1_000)
         clean = await phase("calls", lambda share: calls(servers, numbers, share), called // 5, called)
+        # As many to warm up: half of them stand open at once, and an allocator keeps what a peak took.
+        clean &= await phase("sessions over HTTP", sessions, connected, connected)
         clean &= await phase("connects", lambda share: connects(numbers, share), max(32, connected // 10), connected)
     finally:
         for server in servers:
