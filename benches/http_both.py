@@ -1,4 +1,4 @@
-"""Both ends over HTTP, 32 in flight: toolwire's client at toolwire's app, beside the SDK's client at the SDK's own app."""
+"""Both ends over HTTP, 32 in flight: toolwire's client at toolwire's app, beside the SDK's client at the SDK's app."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
