@@ -44,6 +44,7 @@ __all__ = [
     "own_tool_names",
     "raw_request",
     "request_judge",
+    "server_ends",
     "shielded",
     "subscriptions_of",
     "taken_over",
@@ -187,6 +188,12 @@ def request_judge(manager: StreamableHTTPSessionManager) -> Callable[[Any], Awai
 def accepted_forms(request: Any) -> tuple[bool, bool]:
     """Whether a request's Accept header takes JSON, and a stream of events. It reads `.headers.get`."""
     return check_accept_headers(request)
+
+
+def server_ends() -> bool:
+    """The ASGI server has been told to end, as far as the streams of the SDK's are told: they end by it."""
+    status = getattr(sys.modules.get("sse_starlette.sse"), "AppStatus", None)
+    return bool(getattr(status, "should_exit", False))
 
 
 def open_session(manager: StreamableHTTPSessionManager, session_id: str, user: Any) -> Any:

@@ -12,11 +12,13 @@ import anyio
 import anyio.abc
 import pytest
 from mcp.server.lowlevel import Server
+from sse_starlette.sse import AppStatus
 
 import toolwire
 from tests.http.server_parity import MODES
 from tests.http.server_posts import HANDSHAKE, MODERN, PATIENCE, SESSION, Ask, Reply, Site, call, opened, post
 from tests.serving.raw_client import ERAS
+from toolwire import _sdk
 from toolwire.wire import served_http, served_http_call
 
 LANES = pytest.mark.parametrize("express", [True, False], ids=["express", "sdk"])
@@ -251,6 +253,30 @@ async def test_a_quiet_stream_shows_signs_of_life(era: str, monkeypatch: pytest.
         assert not reply.messages
         desk.release.set()
     assert reply.answer["result"]["content"][0]["text"] == "done"
+
+
+@pytest.mark.parametrize("stateless", [True, False])
+async def test_a_stream_ends_when_its_server_is_to_end(stateless: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the SDK's does: a server waits for its streams. A session's call goes on until the app ends."""
+    monkeypatch.setattr(served_http_call, "SERVER_POLL", 0.001)
+    async with waiting(HANDSHAKE, express=True, stateless_http=stateless) as (desk, site, reply, _, _):
+        monkeypatch.setattr(served_http_call, "server_ends", lambda: True)
+        if stateless:
+            await desk.ended.wait()
+            assert desk.seen[1:] in (["CancelledError"], ["Cancelled"])
+        else:
+            transport = site.lane.manager._server_instances[site.session or ""]
+            while transport._requests_in_flight:
+                await anyio.lowlevel.checkpoint()
+            assert desk.seen == ["began"]
+    assert reply.started.is_set()
+    assert not reply.finished
+
+
+async def test_the_flag_by_which_the_sdks_streams_end_is_where_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not _sdk.server_ends()
+    monkeypatch.setattr(AppStatus, "should_exit", True)
+    assert _sdk.server_ends()
 
 
 @pytest.mark.parametrize("bound", ["POSTED_AT_ONCE", "POSTED_BYTES"])

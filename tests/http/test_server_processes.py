@@ -10,17 +10,30 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from tests.http.server_posts import LIST
 from tests.http.test_over_a_socket import COMMAND, PATIENCE, command, until_it_answers
-from tests.serving.raw_client import call_line
+from tests.serving.raw_client import INITIALIZE, call_line
 
 SHOP = '''
 import os
+import sys
+import anyio
 import toolwire
 
 @toolwire.tool
 async def whoami() -> int:
     """Tells the process."""
     return os.getpid()
+
+@toolwire.tool
+async def hang() -> str:
+    """Never ends by itself."""
+    sys.stderr.write("hanging\\n")
+    sys.stderr.flush()
+    await anyio.sleep_forever()
+    return ""
+
+both = [whoami, hang]
 '''
 HEADERS = {
     "accept": "application/json, text/event-stream",
@@ -75,6 +88,35 @@ def test_one_process_answers_with_events_unless_it_is_told_otherwise(tmp_path: P
         assert reply.headers["content-type"] == "text/event-stream"
         assert reply.text.startswith("event: message\r\ndata: {")
         assert reply.text.endswith("}\r\n\r\n")
+
+
+@pytest.mark.parametrize("options", [(), ("--json",), ("--stateless",), ("--stateless", "--json")])
+def test_a_server_that_is_told_to_end_ends_though_a_call_hangs(tmp_path: Path, options: tuple[str, ...]) -> None:
+    (tmp_path / "shop.py").write_text(SHOP)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    words = [COMMAND, "serve", "--http", f"127.0.0.1:{port}", *options, "shop:both"]
+    with subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE) as server:
+        try:
+            until_it_answers(f"http://127.0.0.1:{port}/", server)
+            url, headers = f"http://127.0.0.1:{port}/mcp", dict(HEADERS)
+            with httpx2.Client(timeout=PATIENCE) as client:
+                if "--stateless" not in options:
+                    opened = client.post(url, content=INITIALIZE, headers=headers)
+                    headers["mcp-session-id"] = opened.headers["mcp-session-id"]
+                    client.post(url, content=LIST, headers=headers)
+            body = call_line("2025-11-25", "hang")
+            lines = [f"{name}: {value}" for name, value in headers.items()]
+            head = ["POST /mcp HTTP/1.1", f"host: 127.0.0.1:{port}", f"content-length: {len(body)}", *lines, "", ""]
+            with socket.create_connection(("127.0.0.1", port), PATIENCE) as caller:
+                caller.sendall("\r\n".join(head).encode() + body)
+                assert server.stderr is not None
+                assert server.stderr.readline() == b"hanging\n"
+                server.terminate()
+                assert server.wait(PATIENCE) in (0, -15)
+        finally:
+            server.kill()
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,8 @@ from toolwire.cli.server import Exit, Stop
 __all__ = ["ENGINES", "Site", "app", "serve_http"]
 
 SITE: Final = "TOOLWIRE_SERVED"
+LEAVE: Final = 2
+"""Seconds after SIGTERM in which calls may end; with what the app takes it stays under the three of stdio."""
 _FACTORY: Final = "toolwire.cli.serve_http:app"
 
 
@@ -61,6 +63,7 @@ def _under_uvicorn(site: Site, server: Any) -> None:
             port=site.port,
             log_level="warning",
             access_log=False,
+            timeout_graceful_shutdown=LEAVE,
             workers=site.workers,
             factory=site.workers > 1,
         )
@@ -83,6 +86,7 @@ def _under_granian(site: Site, server: Any) -> None:
         workers=site.workers,
         factory=True,
         websockets=False,
+        workers_kill_timeout=LEAVE + 1,
         log_enabled=False,
     ).serve()
 

@@ -148,3 +148,6 @@ EVENT_PING: Final = 15.0
 
 TELL_TIMEOUT: Final = 5.0
 """For a session over HTTP to take what its server tells it unasked: its client may hold a stream open and not read."""
+
+SERVER_POLL: Final = 0.5
+"""Between two looks whether the ASGI server is to end, from an open stream of events: the SDK's own pace."""

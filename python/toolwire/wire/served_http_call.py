@@ -21,9 +21,9 @@ from mcp_types import INTERNAL_ERROR
 from pydantic_core import to_json
 
 from toolwire._core import ServedCall
-from toolwire._sdk import shielded
+from toolwire._sdk import server_ends, shielded
 from toolwire.loops import running_task
-from toolwire.wire.limits import EVENT_PING, SHIELD_POLL
+from toolwire.wire.limits import EVENT_PING, SERVER_POLL, SHIELD_POLL
 from toolwire.wire.served_calls import Answered, Tool
 
 __all__ = ["Lane", "PostedCall", "Receive", "Send", "reply"]
@@ -223,12 +223,23 @@ class PostedCall:
         async with anyio.create_task_group() as watchers:
             watchers.start_soon(self._until_gone, receive, watchers.cancel_scope)
             watchers.start_soon(events.keep_alive, self._stamp is not None)
+            if self._stamp is None:
+                watchers.start_soon(self._until_server_ends, watchers.cancel_scope)
             await over.wait()
             watchers.cancel_scope.cancel()
 
     async def _until_gone(self, receive: Receive, watchers: anyio.CancelScope) -> None:
         while (await receive())["type"] != "http.disconnect":
             pass
+        self._leave(watchers)
+
+    async def _until_server_ends(self, watchers: anyio.CancelScope) -> None:
+        """A server that is to end waits for its streams: those of a handshake era end by that, with the SDK."""
+        while not server_ends():  # noqa: ASYNC110 - a flag of another library's, which tells nobody
+            await anyio.sleep(SERVER_POLL)
+        self._leave(watchers)
+
+    def _leave(self, watchers: anyio.CancelScope) -> None:
         if self.session is None:
             self.end("gone")
         else:
