@@ -16,6 +16,7 @@ from toolwire import _core
 from toolwire.bridge.discovered_tool import DiscoveredCaller
 from toolwire.bridge.home import Home
 from toolwire.bridge.importing import bad_header, listed_entries
+from toolwire.bridge.promises import Compiled, Promises
 from toolwire.bridge.source import Source as Origin
 from toolwire.bridge.toolset import Toolset
 from toolwire.contract.effect import Effect
@@ -86,11 +87,12 @@ async def discover(
             raise DiscoveryError(
                 f"mcp: tool source {index} {quoted(source.name)}: mcp: session must not be nil"
             ) from NilSessionError()
-    listed = await _list_all(asked, timeout)
+    with Promises() as promises:
+        listed = await _list_all(asked, timeout, promises)
+        validators = promises.compiled()
     found = _Discovery(
-        public_name, effect, request_meta, concurrency, on_bad_tool == "skip", compile == "eager", policy
+        public_name, effect, request_meta, concurrency, on_bad_tool == "skip", compile == "eager", policy, validators
     )
-    found.compile(entry for outcome in listed if not isinstance(outcome, Exception) for entry in outcome[1])
     for source, outcome in zip(asked, listed, strict=True):
         if isinstance(outcome, Exception):
             error = DiscoveryError(f"mcp: list tools from source {quoted(source.name)}: {outcome}")
@@ -103,7 +105,7 @@ async def discover(
     return Toolset(tools, connection=tuple(asked), skipped=found.skipped, warnings=found.warnings)
 
 
-async def _list_all(sources: Sequence[Source], timeout: float | None) -> list[Any]:
+async def _list_all(sources: Sequence[Source], timeout: float | None, promises: Promises) -> list[Any]:
     """Entries and warnings of each source, or its error. A source that does not end in time is the dead one, alone."""
     late = RemoteCallError(
         f"listing the tools did not end within {timeout} s", may_have_run=False, error=TimeoutError()
@@ -114,6 +116,7 @@ async def _list_all(sources: Sequence[Source], timeout: float | None) -> list[An
         try:
             origin = Origin(source.session)
             entries, warnings = await listed_entries(origin)
+            promises.begin(entries)
             outcomes[index] = (origin, entries, warnings)
         except Exception as error:  # noqa: BLE001 - a source may be anybody's; what is wrong with it is charged to it
             outcomes[index] = error
@@ -137,6 +140,7 @@ class _Discovery:
         skip: bool,
         eager: bool,
         policy: Policy | Iterable[Policy | None],
+        validators: Mapping[bytes, Compiled],
     ) -> None:
         self.tools: list[Tool] = []
         self.skipped: list[SkippedTool] = []
@@ -153,13 +157,7 @@ class _Discovery:
         # One random word for all of it, and a number each: a binding is of this discovery alone.
         self._word = secrets.token_hex(16)
         self._home = Home()
-        # By their bytes: many tools of one server promise the same.
-        self._validators: dict[bytes, _core.Validator | ValueError] = {}
-
-    def compile(self, entries: Iterable[_core.Entry]) -> None:
-        """Compiles what all of them promise, side by side; a tool meets what came of its own at its turn."""
-        promises = list(dict.fromkeys(promise for entry in entries if (promise := entry.promise) is not None))
-        self._validators = dict(zip(promises, _core.Validator.many(promises), strict=True))
+        self._validators = validators
 
     def take(self, source: Source, origin: Origin, entries: Sequence[_core.Entry], warnings: Sequence[str]) -> None:
         """Every entry of one source. Raises DiscoveryError for the first bad one, unless they are skipped."""
@@ -234,7 +232,7 @@ def _snapshot(
     entry: _core.Entry,
     name: str,
     kind: str | None,
-    validators: Mapping[bytes, _core.Validator | ValueError],
+    validators: Mapping[bytes, Compiled],
     *,
     modern: bool,
 ) -> _core.Validator | None:
