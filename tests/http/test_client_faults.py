@@ -371,19 +371,16 @@ async def test_a_listing_whose_connection_breaks_is_asked_for_once_more(engine: 
 
 
 async def test_a_call_that_waits_for_a_place_times_out_without_having_run(engine: str) -> None:
-    async with peer(http.silence()) as served:
-        async with connected(served.url, engine, in_flight=1, call_timeout=0.3) as connection:
-            echo = await echo_of(connection)
-            faults: list[toolwire.RemoteCallError] = []
-
-            async def one() -> None:
-                faults.append(await fault(echo))
-
-            async with anyio.create_task_group() as callers:
-                for _ in range(2):
-                    callers.start_soon(one)
-        assert sorted(told.may_have_run for told in faults) == [False, True]
-        assert all("timed out after 0.3 s" in str(told) for told in faults)
+    async with peer(http.silence()) as served, connected(served.url, engine, in_flight=1) as connection:
+        patient = await echo_of(connection)
+        hasty = (await toolwire.tools(connection, policy=toolwire.timeout(0.1)))["echo"]
+        async with anyio.create_task_group() as callers:
+            callers.start_soon(patient.invoke, "{}")
+            await served.arrived("tools/call")
+            told = await fault(hasty)
+            assert "timed out after 0.1 s, before it was sent" in str(told)
+            assert told.may_have_run is False
+            callers.cancel_scope.cancel()
         assert len(served.requests("tools/call")) == 1
 
 
