@@ -83,6 +83,21 @@ def with_each_header(era: str) -> Iterator[Ask]:
 
 @pytest.mark.parametrize("mode", MODES, ids=str)
 @pytest.mark.parametrize("era", ERAS)
+async def test_white_space_around_a_header_is_no_part_of_it_on_either_lane(era: str, mode: dict[str, Any]) -> None:
+    good = call(era, "echo", b'{"text":"hello"}')
+    padded = tuple((name, value if value == SESSION else f" {value}\t ") for name, value in good.headers)
+    async with opened(shop, era, **mode) as site:
+        await site.ask(good)
+        for express in (True, False):
+            site.lane.express = express
+            before = site.lane.express_calls
+            reply = await site.ask(Ask(good.body, padded))
+            assert (reply.status, reply.answer["result"]["content"][0]["text"]) == (200, "heard: hello")
+            assert site.lane.express_calls - before == express
+
+
+@pytest.mark.parametrize("mode", MODES, ids=str)
+@pytest.mark.parametrize("era", ERAS)
 async def test_each_header_in_each_form_is_judged_alike(era: str, mode: dict[str, Any]) -> None:
     asks = list(with_each_header(era))
     replies, site = await compare(shop, era, asks, **mode)

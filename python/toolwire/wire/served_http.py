@@ -32,7 +32,7 @@ from toolwire.wire.limits import (
 )
 from toolwire.wire.served_http_body import Message, again, read_body
 from toolwire.wire.served_http_call import PostedCall, Receive, Send, reply
-from toolwire.wire.served_http_head import Gate, Head, read_head
+from toolwire.wire.served_http_head import Gate, Head, read_head, without_padding
 from toolwire.wire.served_http_kept import PostedRequest
 from toolwire.wire.served_http_known import HANDSHAKE, MODERN, Known
 from toolwire.wire.served_http_service import PostedService
@@ -237,6 +237,7 @@ class HttpLane:
 
     async def _to_sdk(self, scope: Scope, receive: Receive, send: Send, body: bytes | None) -> None:
         self.sdk_requests += 1
+        scope = {**scope, "headers": without_padding(scope["headers"])}
         if body is None:
             await self._sdk_app(scope, receive, send)
         else:

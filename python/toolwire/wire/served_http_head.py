@@ -12,7 +12,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 from toolwire import _sdk
 
-__all__ = ["Gate", "Head", "read_head"]
+__all__ = ["Gate", "Head", "read_head", "without_padding"]
 
 WATCHED: Final = frozenset(
     (
@@ -28,6 +28,8 @@ WATCHED: Final = frozenset(
     )
 )
 PARAMETER: Final = b"mcp-param-"
+PADDING: Final = b" \t"
+"""White space around a value is no part of it (RFC 9110, 5.5); not every ASGI server takes it away."""
 JUDGED: Final = 256
 """Verdicts that are remembered: a client has one. Each is at most as long as a server lets headers be."""
 
@@ -62,10 +64,15 @@ def read_head(headers: Headers) -> Head | None:
         if name in WATCHED:
             if name in found:
                 return None
-            found[name] = value
+            found[name] = value.strip(PADDING)
         elif name.startswith(PARAMETER):
             names_parameters = True
     return Head(found, names_parameters)
+
+
+def without_padding(headers: Headers) -> list[tuple[bytes, bytes]]:
+    """The headers as the SDK is to see them."""
+    return [(name, value.strip(PADDING)) for name, value in headers]
 
 
 class Gate:
