@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
 
 import toolwire
-from benches.peer import echo
+from benches.peer import awake_echo
 from benches.sides import ERAS, ours, sdk
 from benches.table import Row, faster
 
@@ -38,8 +38,8 @@ async def seconds(call: Call, count: int, in_flight: int, clock: Callable[[], fl
 async def _compare(era: str, *, quick: bool) -> list[Row]:
     rows = []
     async with AsyncExitStack() as stack:
-        session = await stack.enter_async_context(sdk([echo()], era))
-        connection = await stack.enter_async_context(ours([echo()], era))
+        session = await stack.enter_async_context(sdk(awake_echo(), era))
+        connection = await stack.enter_async_context(ours(awake_echo(), era))
         tool = (await toolwire.tools(connection))["echo"]
 
         async def by_sdk() -> object:

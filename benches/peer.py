@@ -29,6 +29,14 @@ def echo() -> str:
     return _raw("echo")
 
 
+def awake_echo() -> list[str]:
+    """Give the command of an echo that looks for its next line a while before it sleeps: a client is what is measured.
+
+    To be woken costs a server up to fifty microseconds where idle processors are halted, as in virtual machines.
+    """
+    return [echo(), "--awake"]
+
+
 def press() -> str:
     """Give the raw client that presses any server."""
     return _raw("press")

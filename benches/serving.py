@@ -10,7 +10,7 @@ from importlib.util import find_spec
 
 import toolwire
 from benches.calls import ARGUMENTS, TEXT, seconds
-from benches.peer import echo, other, press, python
+from benches.peer import awake_echo, other, press, python
 from benches.pressed import Pressed
 from benches.sides import ERAS, ours, sdk
 from benches.table import Row, faster, figure
@@ -109,7 +109,8 @@ async def _both_rows(era: str, *, quick: bool) -> list[Row]:
     async with AsyncExitStack() as stack:
         call = await stack.enter_async_context(_our_call(python("ours"), era))
         sdk_call = await stack.enter_async_context(_sdk_call(python("lowlevel"), era))
-        rmcp = _rmcp(stack, era, other("rmcp-server"))
+        built = other("rmcp-server")
+        rmcp = _rmcp(stack, era, None if built is None else [built])
         for in_flight, bar in BOTH_BARS.items():
             us, theirs, rust = await _best(call, rmcp, in_flight, quick=quick, sdk_call=sdk_call)
             what = f"both ends, {era}, {_how(in_flight)}"
@@ -123,19 +124,19 @@ async def _both_rows(era: str, *, quick: bool) -> list[Row]:
 
 async def _client_rows(era: str, *, quick: bool) -> list[Row]:
     async with AsyncExitStack() as stack:
-        call = await stack.enter_async_context(_our_call([echo()], era))
-        rmcp = _rmcp(stack, era, echo())
+        call = await stack.enter_async_context(_our_call(awake_echo(), era))
+        rmcp = _rmcp(stack, era, awake_echo())
         if rmcp is None:
             return []
         us, _, rust = await _best(call, rmcp, 32, quick=quick, sdk_call=None)
     return [faster(f"client only, {era}, 32 in flight: rmcp", 1 / us, 1 / rust, "/s", CLIENT_RMCP)]
 
 
-def _rmcp(stack: AsyncExitStack, era: str, server: str | None) -> Pressed | None:
+def _rmcp(stack: AsyncExitStack, era: str, server: list[str] | None) -> Pressed | None:
     client = other("rmcp-client")
     if client is None or server is None:
         return None
-    session = stack.enter_context(Pressed(client, era, [server]))
+    session = stack.enter_context(Pressed(client, era, server))
     assert session.first == TEXT
     return session
 
