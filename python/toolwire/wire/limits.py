@@ -52,7 +52,10 @@ WRITE_CHUNK: Final = 256 * 1024
 """Bytes given to a pipe at once: small messages leave together, a large one is not copied for each part that leaves."""
 
 READ_CHUNK: Final = 256 * 1024
-"""Bytes asked of a pipe at once: four pipe buffers, so one crossing into the core serves many answers."""
+"""Bytes asked of a pipe at once: four of its usual buffers, so one crossing into the core serves many answers."""
+
+PIPE_SIZE: Final = READ_CHUNK
+"""Bytes that the pipe of a server's output holds where the system lets us choose: what one read takes."""
 
 READS_A_TURN: Final = 16
 """Chunks read before the event loop gets its turn: 4 MiB, about two milliseconds."""

@@ -6,6 +6,7 @@ Its own session and process group, so that its children end with it (fault I4).
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import subprocess
 from collections import deque
@@ -17,7 +18,7 @@ from typing import IO, Any
 from mcp.client.stdio import get_default_environment
 
 from toolwire.errors import ConnectError
-from toolwire.wire.limits import STDERR_TAIL
+from toolwire.wire.limits import PIPE_SIZE, STDERR_TAIL
 
 __all__ = ["Command", "Tail", "spawn"]
 
@@ -87,7 +88,7 @@ def environment(command: Command) -> dict[str, str]:
 def spawn(command: Command) -> subprocess.Popen[bytes]:
     """Starts the server with three pipes in a session of its own. Raises ConnectError with what to do."""
     with _start_errors(command):
-        return subprocess.Popen(  # noqa: S603 - the caller's own command is what a wire is for
+        process = subprocess.Popen(  # noqa: S603 - the caller's own command is what a wire is for
             list(command.argv),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -97,6 +98,18 @@ def spawn(command: Command) -> subprocess.Popen[bytes]:
             cwd=command.cwd,
             start_new_session=True,
         )
+    if process.stdout is not None:
+        _widen(process.stdout.fileno())
+    return process
+
+
+def _widen(pipe: int) -> None:
+    """Lets a long message come in a few large pieces, each of which costs a wake-up at either end."""
+    resize = getattr(fcntl, "F_SETPIPE_SZ", None)
+    if resize is not None:
+        # Without privileges a user who has very many pipes is refused: then it stays as it is.
+        with contextlib.suppress(OSError):
+            fcntl.fcntl(pipe, resize, PIPE_SIZE)
 
 
 @contextlib.contextmanager
