@@ -143,6 +143,11 @@ class RemoteCallError(ToolError):
         self.status = status
         self.retry_after = retry_after
 
+    def saying(self, cause: str) -> RemoteCallError:
+        """The same facts under another text."""
+        facts = {name: getattr(self, name) for name in ("may_have_run", "code", "data", "raw", "status", "retry_after")}
+        return RemoteCallError(cause, error=self.cause, **facts)
+
 
 class ResultError(RemoteCallError):
     """A result that came and cannot be used as it is: `output` has every part that could be read, `raw` all of it."""

@@ -190,14 +190,4 @@ def _failure(output: DiscoveredOutput, remote: str) -> ToolFailure:
 
 def _named(error: RemoteCallError, remote: str) -> RemoteCallError:
     """The same error, naming the tool (5.1)."""
-    text = str(error).removeprefix("mcp: ")
-    return RemoteCallError(
-        f"call tool {quoted(remote)}: {text}",
-        may_have_run=error.may_have_run,
-        code=error.code,
-        data=error.data,
-        raw=error.raw,
-        status=error.status,
-        retry_after=error.retry_after,
-        error=error.cause,
-    )
+    return error.saying(f"call tool {quoted(remote)}: {str(error).removeprefix('mcp: ')}")

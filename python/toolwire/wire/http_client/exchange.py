@@ -265,15 +265,7 @@ def _named_fault(
 def _renamed(call: Call, error: RemoteCallError) -> RemoteCallError:
     """The same error, naming the request, and what may have become of it."""
     told = "; the call may have run" if error.may_have_run and call.method not in SAFE_METHODS else ""
-    return RemoteCallError(
-        f"{named(call.label)}: {str(error).removeprefix('mcp: ')}{told}",
-        may_have_run=error.may_have_run,
-        code=error.code,
-        data=error.data,
-        raw=error.raw,
-        status=error.status,
-        retry_after=error.retry_after,
-    )
+    return error.saying(f"{named(call.label)}: {str(error).removeprefix('mcp: ')}{told}")
 
 
 def _within_origin(url: str, location: str | None) -> str | None:
