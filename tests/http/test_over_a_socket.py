@@ -1,16 +1,15 @@
 """Streamable HTTP over a real socket: a toolwire server under uvicorn, and a toolwire client, in both eras."""
 
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import httpx2
 import pytest
 from mcp.server.lowlevel import Server
 
 import toolwire
+from tests.http.served_command import COMMAND, PATIENCE, served
 
 SHOP = '''
 import toolwire
@@ -20,8 +19,6 @@ async def price(item: str, quantity: int = 1) -> dict[str, int]:
     """Tells a price."""
     return {"total": 2 * quantity}
 '''
-COMMAND = str(Path(sys.executable).with_name("toolwire"))
-PATIENCE = 60
 # The SDK's transport leaves its stream of events to the garbage collector, of which trio complains.
 pytestmark = [pytest.mark.anyio, pytest.mark.filterwarnings("ignore:Async generator 'http(x|core)2:ResourceWarning")]
 
@@ -29,32 +26,8 @@ pytestmark = [pytest.mark.anyio, pytest.mark.filterwarnings("ignore:Async genera
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of `toolwire serve --http`, which answers before the tests begin."""
-    home = tmp_path_factory.mktemp("shop")
-    (home / "shop.py").write_text(SHOP)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    with subprocess.Popen(
-        [COMMAND, "serve", "--http", f"127.0.0.1:{port}", "shop:price"], cwd=home, stderr=subprocess.PIPE
-    ) as server:
-        try:
-            until_it_answers(f"http://127.0.0.1:{port}/", server)
-            yield f"http://127.0.0.1:{port}/mcp"
-        finally:
-            server.terminate()
-            server.wait(PATIENCE)
-
-
-def until_it_answers(address: str, server: "subprocess.Popen[bytes]") -> None:
-    transport = httpx2.HTTPTransport()
-    with httpx2.Client(transport=transport) as client:
-        while server.poll() is None:
-            try:
-                client.get(address)
-            except httpx2.ConnectError:
-                continue
-            return
-    raise AssertionError(f"the server ended: {server.stderr.read() if server.stderr else b''!r}")
+    with served(tmp_path_factory.mktemp("shop"), SHOP, "shop:price") as (port, _):
+        yield f"http://127.0.0.1:{port}/mcp"
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])

@@ -10,8 +10,9 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from tests.http.served_command import COMMAND, PATIENCE, served
 from tests.http.server_posts import LIST
-from tests.http.test_over_a_socket import COMMAND, PATIENCE, command, until_it_answers
+from tests.http.test_over_a_socket import command
 from tests.serving.raw_client import INITIALIZE, call_line
 
 SHOP = '''
@@ -46,18 +47,8 @@ ENGINES = ["uvicorn", pytest.param("granian", marks=pytest.mark.skipif(not find_
 @contextmanager
 def serving(home: Path, *options: str) -> Iterator[str]:
     """The address of a served shop, which answers."""
-    (home / "shop.py").write_text(SHOP)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    words = [COMMAND, "serve", "--http", f"127.0.0.1:{port}", *options, "shop:whoami"]
-    with subprocess.Popen(words, cwd=home, stderr=subprocess.PIPE) as server:
-        try:
-            until_it_answers(f"http://127.0.0.1:{port}/", server)
-            yield f"http://127.0.0.1:{port}/mcp"
-        finally:
-            server.terminate()
-            server.wait(PATIENCE)
+    with served(home, SHOP, "shop:whoami", *options) as (port, _):
+        yield f"http://127.0.0.1:{port}/mcp"
 
 
 def asked(url: str) -> int:
@@ -92,31 +83,22 @@ def test_one_process_answers_with_events_unless_it_is_told_otherwise(tmp_path: P
 
 @pytest.mark.parametrize("options", [(), ("--json",), ("--stateless",), ("--stateless", "--json")])
 def test_a_server_that_is_told_to_end_ends_though_a_call_hangs(tmp_path: Path, options: tuple[str, ...]) -> None:
-    (tmp_path / "shop.py").write_text(SHOP)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    words = [COMMAND, "serve", "--http", f"127.0.0.1:{port}", *options, "shop:both"]
-    with subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE) as server:
-        try:
-            until_it_answers(f"http://127.0.0.1:{port}/", server)
-            url, headers = f"http://127.0.0.1:{port}/mcp", dict(HEADERS)
-            with httpx2.Client(timeout=PATIENCE) as client:
-                if "--stateless" not in options:
-                    opened = client.post(url, content=INITIALIZE, headers=headers)
-                    headers["mcp-session-id"] = opened.headers["mcp-session-id"]
-                    client.post(url, content=LIST, headers=headers)
-            body = call_line("2025-11-25", "hang")
-            lines = [f"{name}: {value}" for name, value in headers.items()]
-            head = ["POST /mcp HTTP/1.1", f"host: 127.0.0.1:{port}", f"content-length: {len(body)}", *lines, "", ""]
-            with socket.create_connection(("127.0.0.1", port), PATIENCE) as caller:
-                caller.sendall("\r\n".join(head).encode() + body)
-                assert server.stderr is not None
-                assert server.stderr.readline() == b"hanging\n"
-                server.terminate()
-                assert server.wait(PATIENCE) in (0, -15)
-        finally:
-            server.kill()
+    with served(tmp_path, SHOP, "shop:both", *options) as (port, server):
+        url, headers = f"http://127.0.0.1:{port}/mcp", dict(HEADERS)
+        with httpx2.Client(timeout=PATIENCE) as client:
+            if "--stateless" not in options:
+                opened = client.post(url, content=INITIALIZE, headers=headers)
+                headers["mcp-session-id"] = opened.headers["mcp-session-id"]
+                client.post(url, content=LIST, headers=headers)
+        body = call_line("2025-11-25", "hang")
+        lines = [f"{name}: {value}" for name, value in headers.items()]
+        head = ["POST /mcp HTTP/1.1", f"host: 127.0.0.1:{port}", f"content-length: {len(body)}", *lines, "", ""]
+        with socket.create_connection(("127.0.0.1", port), PATIENCE) as caller:
+            caller.sendall("\r\n".join(head).encode() + body)
+            assert server.stderr is not None
+            assert server.stderr.readline() == b"hanging\n"
+            server.terminate()
+            assert server.wait(PATIENCE) in (0, -15)
 
 
 @pytest.mark.parametrize(
