@@ -1,7 +1,8 @@
 """The stdio channel: a server process behind pipes that the event loop itself watches, no stream and no task between.
 
-Reads go straight from the pipe into the listener; writes of one turn of the loop leave together, and a write that has
-no company leaves at once. How the process starts stands in `process.py`, how it ends in `exit.py`.
+Reads go straight from the pipe into the listener. A write that has no company leaves at once; those of one turn of the
+loop leave a few together, so that the server begins while the turn still makes the rest. How the process starts stands
+in `process.py`, how it ends in `exit.py`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ import anyio
 from toolwire.wire.channel import Listener
 from toolwire.wire.exit import Exit, within
 from toolwire.wire.limits import (
+    COMPANY,
     EXIT_GRACE,
+    FIRST_COMPANY,
     FLUSH_TIMEOUT,
     READ_CHUNK,
     READS_A_TURN,
@@ -53,6 +56,7 @@ class PipeChannel:
         self.full = False
         """More than the high-water mark is unwritten, or the server reads no more. Asked before every call."""
         self._flush_scheduled = False
+        self._company = FIRST_COMPANY
         self._flushed: anyio.Event | None = None
         self._heard = 0.0
         self._expects_silence = False
@@ -181,18 +185,26 @@ class PipeChannel:
         if self._expects_silence:
             # A new request has its own time to be answered in.
             self._heard = self._runtime.now()
-        if self._writing is not None or self._flush_scheduled:
+        if self._writing is not None:
             return
-        if now:
+        if self._flush_scheduled:
+            if len(self._unwritten) >= self._company and not self.full:
+                self._company = min(self._company * 2, COMPANY)
+                self._flush()
+        elif now:
             self._flush()
             if self._vigil is not None:
                 self._vigil.begin()
         else:
             self._flush_scheduled = True
-            self._runtime.soon(self._flush)
+            self._runtime.soon(self._end_turn)
+
+    def _end_turn(self) -> None:
+        self._flush_scheduled = False
+        self._company = FIRST_COMPANY
+        self._flush()
 
     def _flush(self) -> None:
-        self._flush_scheduled = False
         if self._stdin < 0:
             return
         was_full = self.full
