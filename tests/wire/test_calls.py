@@ -268,7 +268,7 @@ async def test_a_server_that_stops_reading_costs_bounded_memory_and_every_call_e
                 await tool.invoke(large)
             except toolwire.RemoteCallError as error:
                 raised.append(error)
-            peak = max(peak, all_four.wire._channel._unwritten_bytes)  # type: ignore[attr-defined]  # a pipe channel
+            peak = max(peak, all_four.wire._channel._out.unwritten)  # type: ignore[attr-defined]  # a pipe channel
 
         async with anyio.create_task_group() as group:
             for _ in range(20):
@@ -295,7 +295,7 @@ async def test_requests_of_the_sdk_to_a_server_that_does_not_read_end_by_their_o
         assert texts == ["Request 'tools/call' timed out"] * 20
         lane = all_four.wire.sdk
         assert (lane.pending, lane._parked) == ({}, {})
-        assert all_four.wire._channel._unwritten_bytes < WRITE_HIGH_WATER + 2 * (1 << 20)  # type: ignore[attr-defined]  # a pipe channel
+        assert all_four.wire._channel._out.unwritten < WRITE_HIGH_WATER + 2 * (1 << 20)  # type: ignore[attr-defined]  # a pipe channel
 
 
 async def test_what_waited_for_a_slow_reader_is_sent_once_it_reads() -> None:

@@ -379,4 +379,4 @@ async def test_deadlines_of_many_calls_share_one_timer() -> None:
         assert len(on.outcomes) == 100
         assert on.clock.armed == []
         assert on.lane.pending == {}
-        assert not on.lane.busy
+        assert not on.lane.waiting

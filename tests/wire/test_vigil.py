@@ -1,9 +1,15 @@
-"""Staying awake for a lone request: bounded by its time, and given up where it does not pay."""
+"""Staying awake for what a peer says next: bounded by its time, and given up where it does not pay."""
 
+import os
 from collections import deque
 from collections.abc import Callable
 
-from toolwire.wire.limits import VIGIL, VIGIL_PAUSE
+import pytest
+
+from tests.wire.echoing import Heard, echoing
+from toolwire.wire.descriptors import DescriptorChannel
+from toolwire.wire.limits import VIGIL, VIGIL_PAUSE, VIGIL_REQUESTS
+from toolwire.wire.runtime import AsyncioRuntime
 from toolwire.wire.vigil import Vigil
 
 
@@ -87,3 +93,69 @@ def test_what_is_heard_outside_of_a_vigil_changes_nothing() -> None:
     loop.in_vain()
     loop.vigil.heard()
     assert loop.skipped() == 1
+
+
+# Who begins one, and when
+
+
+class Counted(Vigil):
+    """A vigil that is only counted."""
+
+    def __init__(self) -> None:
+        self.begun = 0
+        self.heard_from = 0
+
+    def begin(self) -> None:
+        """Counts."""
+        self.begun += 1
+
+    def heard(self) -> None:
+        """Counts."""
+        self.heard_from += 1
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+@pytest.mark.parametrize("now", [False, True])
+@pytest.mark.parametrize("waiting", [1, VIGIL_REQUESTS, VIGIL_REQUESTS + 1])
+async def test_a_client_stays_awake_once_a_turn_for_few_requests_and_never_for_many(waiting: int, now: bool) -> None:
+    async with echoing(lambda: waiting) as (channel, heard):
+        vigil = channel._vigil = Counted()
+        for _ in range(waiting):
+            channel.write(b"request\n", now=now and waiting == 1)
+        await heard.lines(waiting)
+        assert vigil.begun == (waiting <= VIGIL_REQUESTS)
+        assert vigil.heard_from
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+@pytest.mark.parametrize("idle", [False, True])
+async def test_a_server_stays_awake_for_the_next_request_unless_something_runs(idle: bool) -> None:
+    asked, answered = os.pipe(), os.pipe()
+    heard, peer = Heard(), Heard()
+    peer.idle = idle
+    runtime = AsyncioRuntime()
+    server, client = (DescriptorChannel(runtime, *pipe) for pipe in ((asked[0], answered[1]), (answered[0], asked[1])))
+    await server.open(peer)
+    await client.open(heard)
+    vigil = server._vigil = Counted()
+    client.write(b"request\n")
+    await peer.lines(1)
+    assert vigil.heard_from == 1
+    server.write(b"answer\n")
+    await heard.lines(1)
+    assert vigil.begun == idle
+    for channel in (client, server):
+        await channel.aclose()
+    for descriptor in (*asked, *answered):
+        os.close(descriptor)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("anyio_backend", ["trio"])
+async def test_nobody_stays_awake_where_a_turn_of_the_loop_is_dear() -> None:
+    async with echoing(lambda: 1) as (channel, heard):
+        assert channel._vigil is None
+        channel.write(b"request\n", now=True)
+        await heard.lines(1)

@@ -1,65 +1,14 @@
 """Requests of one turn of the loop: they leave a few together, so that the server begins while the rest are made."""
 
 import select
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
-import anyio
 import pytest
 
-from toolwire.loops import on_asyncio
+from tests.wire.echoing import LOOK, echoing
 from toolwire.wire.limits import COMPANY, FIRST_COMPANY, WRITE_HIGH_WATER
-from toolwire.wire.process import Command
-from toolwire.wire.runtime import AnyioRuntime, AsyncioRuntime
 from toolwire.wire.stdio import PipeChannel
 
 pytestmark = pytest.mark.anyio
-
-LOOK = 10.0
-"""Seconds for another process to answer: far more than it needs."""
-
-
-class Heard:
-    """A listener that keeps what it hears."""
-
-    def __init__(self) -> None:
-        self.text = bytearray()
-        self.drained = 0
-        self.more = anyio.Event()
-
-    def received(self, chunk: bytes, /) -> None:
-        """Keeps a chunk."""
-        self.text += chunk
-        self.more.set()
-
-    def ended(self, reason: str, /) -> None:
-        """Nothing ends here before the test does."""
-
-    def writable(self) -> None:
-        """Counts."""
-        self.drained += 1
-
-    async def lines(self, count: int) -> list[bytes]:
-        """Give the first `count` lines, once they are there."""
-        with anyio.fail_after(LOOK):
-            while self.text.count(b"\n") < count:
-                self.more = anyio.Event()
-                await self.more.wait()
-        return bytes(self.text).split(b"\n")[:-1]
-
-
-@asynccontextmanager
-async def echoing() -> AsyncIterator[tuple[PipeChannel, Heard]]:
-    """Open a channel to a program that gives back what it reads, as it reads it."""
-    async with anyio.create_task_group() as tasks:
-        runtime = AsyncioRuntime() if on_asyncio() else AnyioRuntime(tasks)
-        channel, heard = PipeChannel(Command(["cat"]), runtime, lambda: False), Heard()
-        await channel.open(heard)
-        try:
-            yield channel, heard
-        finally:
-            await channel.aclose()
-            runtime.stop()
 
 
 def answers_come(channel: PipeChannel) -> bool:
@@ -79,7 +28,7 @@ async def test_the_server_begins_while_the_turn_that_makes_its_requests_still_ru
 async def test_a_request_without_company_leaves_when_the_turn_is_over() -> None:
     async with echoing() as (channel, heard):
         channel.write(b"alone\n")
-        assert channel._unwritten
+        assert channel._out.unwritten
         assert await heard.lines(1) == [b"alone"]
 
 
@@ -90,7 +39,7 @@ async def test_more_and_more_of_a_long_turn_leave_together_and_each_turn_begins_
             written = []
             for number in range(made):
                 channel.write(b"%d\n" % number)
-                if not channel._unwritten:
+                if not channel._out.unwritten:
                     written.append(number + 1)
             companies = [after - before for before, after in zip([0, *written], written, strict=False)]
             assert companies[0] == FIRST_COMPANY
@@ -117,4 +66,4 @@ async def test_what_a_full_pipe_holds_back_follows_in_order_and_the_listener_hea
         assert channel.full
         assert not heard.drained
         assert await heard.lines(len(lines)) == lines
-        assert heard.drained == 1
+        assert len(heard.drained) == 1

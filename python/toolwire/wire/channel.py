@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-__all__ = ["Channel", "HeldChannel", "Listener"]
+__all__ = ["Channel", "HeldChannel", "HeldListener", "Listener"]
 
 
 class Listener(Protocol):
@@ -23,12 +23,30 @@ class Listener(Protocol):
         """The unwritten bytes went below the high-water mark again."""
 
 
-class Channel(Protocol):
-    """One peer's bytes."""
+class HeldListener(Listener, Protocol):
+    """A server, as who hears from a channel."""
+
+    @property
+    def idle(self) -> bool:
+        """Nothing runs for the peer, so that what happens next is a request of it."""
+
+
+class Outward(Protocol):
+    """The way to a peer."""
 
     @property
     def full(self) -> bool:
         """More bytes are unwritten than new calls should add to."""
+
+    def write(self, line: bytes, /, *, now: bool = False) -> None:
+        """Accepts bytes to send, in order; `now` asks not to wait for company. After the end it does nothing."""
+
+    async def aclose(self) -> None:
+        """Ends the peer within five seconds, once; a second call waits for the first."""
+
+
+class Channel(Outward, Protocol):
+    """One peer's bytes."""
 
     @property
     def exit_code(self) -> int | None:
@@ -41,15 +59,12 @@ class Channel(Protocol):
     async def open(self, listener: Listener, /) -> None:
         """Starts the peer. Raises ConnectError."""
 
-    def write(self, line: bytes, /, *, now: bool = False) -> None:
-        """Accepts bytes to send, in order; `now` asks not to wait for company. After the end it does nothing."""
 
-    async def aclose(self) -> None:
-        """Ends the peer within five seconds, once; a second call waits for the first."""
-
-
-class HeldChannel(Channel, Protocol):
+class HeldChannel(Outward, Protocol):
     """A channel whose peer can be held back, as a server needs it against a client that never reads."""
+
+    async def open(self, listener: HeldListener, /) -> None:
+        """Starts to read."""
 
     @property
     def unwritten(self) -> int:

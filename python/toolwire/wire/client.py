@@ -202,8 +202,8 @@ class ClientWire:
         self.sdk.die(self._ended)
         self._let_go()
 
-    def _waiting(self) -> bool:
-        return self.express.busy or bool(self.sdk.waiting)
+    def _waiting(self) -> int:
+        return self.express.waiting + len(self.sdk.waiting)
 
     def _let_go(self) -> None:
         room, self._room = self._room, None

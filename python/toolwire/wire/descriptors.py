@@ -1,19 +1,18 @@
 """The server's own end of a pipe: two descriptors as a channel. What they are is not asked: pipes, sockets, files.
 
-Reads go straight into the listener; writes of one turn of the loop leave together.
+Reads go straight into the listener; how answers leave stands in `outflow.py`.
 """
 
 import os
 import select
 import stat
-from collections import deque
 from contextlib import suppress
 
-import anyio
-
-from toolwire.wire.channel import Listener
-from toolwire.wire.limits import FLUSH_TIMEOUT, READ_CHUNK, READS_A_TURN, WRITE_CHUNK, WRITE_HIGH_WATER
+from toolwire.wire.channel import HeldListener
+from toolwire.wire.limits import FLUSH_TIMEOUT, READ_CHUNK, READS_A_TURN
+from toolwire.wire.outflow import Outflow
 from toolwire.wire.runtime import Runtime, Watch
+from toolwire.wire.vigil import Vigil
 
 __all__ = ["DescriptorChannel"]
 
@@ -21,40 +20,25 @@ __all__ = ["DescriptorChannel"]
 class DescriptorChannel:
     """A peer that writes to one descriptor and reads from another. They are given back as they were, not closed."""
 
-    exit_code = None
-    stderr_tail = b""
-
     def __init__(self, runtime: Runtime, source: int, sink: int) -> None:
         self._runtime = runtime
         self._source = source
         self._sink = sink
-        self._listener: Listener
+        self._listener: HeldListener
+        self._out: Outflow
         self._watched = _is_watchable(source)
         self._reading: Watch | None = None
         self._read_scheduled = False
         self._paused = True
         self._ended = False
-        self._unwritten: deque[bytes | memoryview] = deque()
-        self._unwritten_bytes = 0
-        self._writing: Watch | None = None
-        self._flush_scheduled = False
-        self._was_full = False
-        self._deaf = False
-        self._flushed: anyio.Event | None = None
+        self._vigil = Vigil(runtime.now, runtime.soon) if runtime.turns_are_cheap else None
 
-    @property
-    def full(self) -> bool:
-        """More than the high-water mark is unwritten."""
-        return self._unwritten_bytes > WRITE_HIGH_WATER
-
-    @property
-    def unwritten(self) -> int:
-        """Bytes that the peer has not taken yet."""
-        return self._unwritten_bytes
-
-    async def open(self, listener: Listener, /) -> None:
+    async def open(self, listener: HeldListener, /) -> None:
         """Start to read."""
         self._listener = listener
+        self._out = Outflow(
+            self._runtime, self._sink, sent=self._sent, drained=listener.writable, broken=self._reads_no_more
+        )
         self._were_blocking = [(one, os.get_blocking(one)) for one in (self._source, self._sink)]
         for descriptor in (self._source, self._sink):
             os.set_blocking(descriptor, False)
@@ -103,6 +87,8 @@ class DescriptorChannel:
             if not chunk:
                 self._end("the client closed its output")
                 return
+            if self._vigil is not None:
+                self._vigil.heard()
             self._listener.received(chunk)
             if len(chunk) < READ_CHUNK:
                 # It was emptied; to ask it once more would cost a system call that mostly says so.
@@ -116,68 +102,26 @@ class DescriptorChannel:
 
     # Writing
 
+    @property
+    def full(self) -> bool:
+        """More than the high-water mark is unwritten, or the client reads no more."""
+        return self._out.full
+
+    @property
+    def unwritten(self) -> int:
+        """Bytes that the peer has not taken yet."""
+        return self._out.unwritten
+
     def write(self, line: bytes, /, *, now: bool = False) -> None:
         """Accept bytes to send; those of one turn leave together."""
-        if self._deaf:
-            return
-        self._unwritten.append(line)
-        self._unwritten_bytes += len(line)
-        if self._writing is not None or self._flush_scheduled:
-            return
-        if now:
-            self._flush()
-        else:
-            self._flush_scheduled = True
-            self._runtime.soon(self._flush)
+        self._out.write(line, now=now)
 
-    def _flush(self) -> None:
-        self._flush_scheduled = False
-        self._was_full = self._was_full or self.full
-        while self._unwritten:
-            batch = self._batch()
-            try:
-                written = os.write(self._sink, batch)
-            except BlockingIOError:
-                written = 0
-            except OSError:
-                self._go_deaf()
-                return
-            self._unwritten_bytes -= written
-            if written < len(batch):
-                self._unwritten.appendleft(memoryview(batch)[written:])
-                if self._writing is None:
-                    self._writing = self._runtime.writable(self._sink, self._flush)
-                break
-        else:
-            self._all_written()
-        if self._was_full and not self.full:
-            self._was_full = False
-            self._listener.writable()
+    def _sent(self) -> None:
+        if self._vigil is not None and self._listener.idle:
+            self._vigil.begin()
 
-    def _batch(self) -> bytes | memoryview:
-        """What leaves next: small messages together, a large one alone."""
-        batch = self._unwritten.popleft()
-        if not self._unwritten or len(batch) >= WRITE_CHUNK:
-            return batch
-        parts, size = [batch], len(batch)
-        while self._unwritten and size < WRITE_CHUNK:
-            size += len(self._unwritten[0])
-            parts.append(self._unwritten.popleft())
-        return b"".join(parts)
-
-    def _all_written(self) -> None:
-        if self._writing is not None:
-            self._writing.cancel()
-            self._writing = None
-        if self._flushed is not None:
-            self._flushed.set()
-
-    def _go_deaf(self) -> None:
-        """The peer will read nothing any more, so nothing that it still asks for is worth doing."""
-        self._deaf = True
-        self._unwritten.clear()
-        self._unwritten_bytes = 0
-        self._all_written()
+    def _reads_no_more(self) -> None:
+        """Nothing that the peer still asks for is worth doing, since it will read nothing any more."""
         self._end("the client closed its input")
 
     # Closing
@@ -186,18 +130,11 @@ class DescriptorChannel:
         """Write what is left, as long as the peer takes it, and give the descriptors back."""
         self._ended = True
         self.pause()
-        if self._unwritten:
-            self._flush()
-        while self._unwritten:
-            before = self._unwritten_bytes
-            self._flushed = anyio.Event()
-            with anyio.move_on_after(FLUSH_TIMEOUT):
-                await self._flushed.wait()
-            if self._unwritten_bytes == before:
-                break
-        self._deaf = True
-        self._unwritten.clear()
-        self._all_written()
+        self._out.flush()
+        left = self._out.unwritten
+        while not await self._out.emptied(FLUSH_TIMEOUT) and self._out.unwritten < left:
+            left = self._out.unwritten
+        self._out.stop()
         for descriptor, blocking in self._were_blocking:
             with suppress(OSError):
                 os.set_blocking(descriptor, blocking)

@@ -113,9 +113,9 @@ class ExpressLane:
         return outcome
 
     @property
-    def busy(self) -> bool:
-        """Somebody waits for an answer."""
-        return bool(self.pending or self._queue)
+    def waiting(self) -> int:
+        """Requests that wait for an answer, or to be written."""
+        return len(self.pending) + len(self._queue)
 
     # What the wire hands in
 

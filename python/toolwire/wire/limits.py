@@ -68,10 +68,13 @@ READS_A_TURN: Final = 16
 """Chunks read before the event loop gets its turn: 4 MiB, about two milliseconds."""
 
 VIGIL: Final = 100e-6
-"""After a lone request: how long the loop stays awake for its answer. To be woken costs about half of that here."""
+"""After what was sent: how long the loop stays awake for what comes back. To be woken costs about half of that here."""
 
 VIGIL_PAUSE: Final = 1_024
-"""Lone requests at most that go without a vigil after one in vain, so that a slow server costs 0.1 µs a call."""
+"""Vigils at most that are left out after one in vain, so that a slow peer costs 0.1 µs a message."""
+
+VIGIL_REQUESTS: Final = 8
+"""Requests that wait at most where a client keeps a vigil: of many slow ones one is always answered soon."""
 
 STDERR_TAIL: Final = 64 * 1024
 """Bytes of a server's stderr that are kept for error messages."""

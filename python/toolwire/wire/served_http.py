@@ -36,7 +36,8 @@ from toolwire.wire.served_http_head import Gate, Head, read_head, without_paddin
 from toolwire.wire.served_http_kept import PostedRequest
 from toolwire.wire.served_http_known import HANDSHAKE, MODERN, Known
 from toolwire.wire.served_http_service import PostedService
-from toolwire.wire.server import cancelled_key, current_wire
+from toolwire.wire.served_sdk_lane import cancelled_key
+from toolwire.wire.server import current_wire
 
 __all__ = ["DECLINED", "HttpLane", "Scope"]
 

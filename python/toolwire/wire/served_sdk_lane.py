@@ -6,6 +6,7 @@ a request may start, and what runs beside it, is the wire's to say.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -30,7 +31,7 @@ from toolwire.wire.kept import Kept, answer_of, dumped
 from toolwire.wire.limits import KNOWN_ENVELOPES, SDK_BACKLOG, SDK_BACKLOG_BYTES
 from toolwire.wire.sdk_lane import message_of, request_key
 
-__all__ = ["Key", "ServedSdkLane"]
+__all__ = ["Key", "ServedSdkLane", "cancelled_key"]
 
 Key = int | str
 
@@ -172,3 +173,12 @@ class ServedSdkLane:
             self._asked.add(request_key(message.id))
         self._write(dumped(message))
         return False
+
+
+def cancelled_key(params: bytes | None) -> Key | None:
+    """The request that a `notifications/cancelled` names."""
+    try:
+        identifier = json.loads(_core.members(params or b"{}").get("requestId", b"null"))
+    except ValueError:
+        return None
+    return request_key(identifier) if isinstance(identifier, int | str) and not isinstance(identifier, bool) else None

@@ -8,7 +8,6 @@ in the SDK's own view. Everything unknown, every other method and every odd fram
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable, Coroutine, Mapping
 from contextvars import ContextVar, copy_context
 from typing import Any, Protocol
@@ -26,9 +25,9 @@ from toolwire.wire.kept import Kept
 from toolwire.wire.limits import QUEUED_BYTES, SERVED_AT_ONCE
 from toolwire.wire.sdk_lane import SdkWriteStream, request_key
 from toolwire.wire.served_calls import CLOSED, Queue, ServedCalls, Tool
-from toolwire.wire.served_sdk_lane import Key, ServedSdkLane
+from toolwire.wire.served_sdk_lane import Key, ServedSdkLane, cancelled_key
 
-__all__ = ["Carrier", "ServerWire", "Service", "Told", "cancelled_key", "current_wire"]
+__all__ = ["Carrier", "ServerWire", "Service", "Told", "current_wire"]
 
 
 class Carrier(Protocol):
@@ -143,6 +142,11 @@ class ServerWire:
         self._has_room.set()
         self._has_room = anyio.Event()
         self._finished()
+
+    @property
+    def idle(self) -> bool:
+        """Nothing runs for the client."""
+        return not (self._calls.count or self._sdk.kept or self._queue.waiting)
 
     async def room(self) -> None:
         """Wait as long as the client does not read."""
@@ -287,12 +291,3 @@ class ServerWire:
         self._sdk.stream.close()
         with anyio.CancelScope(shield=True):
             await self._channel.aclose()
-
-
-def cancelled_key(params: bytes | None) -> Key | None:
-    """The request that a `notifications/cancelled` names."""
-    try:
-        identifier = json.loads(_core.members(params or b"{}").get("requestId", b"null"))
-    except ValueError:
-        return None
-    return request_key(identifier) if isinstance(identifier, int | str) and not isinstance(identifier, bool) else None

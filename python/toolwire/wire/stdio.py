@@ -1,32 +1,29 @@
 """The stdio channel: a server process behind pipes that the event loop itself watches, no stream and no task between.
 
-Reads go straight from the pipe into the listener. A write that has no company leaves at once; those of one turn of the
-loop leave a few together, so that the server begins while the turn still makes the rest. How the process starts stands
-in `process.py`, how it ends in `exit.py`.
+Reads go straight from the pipe into the listener. How requests leave stands in `outflow.py`, how the process starts in
+`process.py`, how it ends in `exit.py`.
 """
 
 from __future__ import annotations
 
 import os
-from collections import deque
 from collections.abc import Callable
 from typing import IO
 
 import anyio
 
 from toolwire.wire.channel import Listener
-from toolwire.wire.exit import Exit, within
+from toolwire.wire.exit import Exit
 from toolwire.wire.limits import (
     COMPANY,
     EXIT_GRACE,
-    FIRST_COMPANY,
     FLUSH_TIMEOUT,
     READ_CHUNK,
     READS_A_TURN,
     SILENT_AFTER_EXIT,
-    WRITE_CHUNK,
-    WRITE_HIGH_WATER,
+    VIGIL_REQUESTS,
 )
+from toolwire.wire.outflow import Outflow
 from toolwire.wire.process import Command, Tail, spawn
 from toolwire.wire.runtime import Runtime, Watch
 from toolwire.wire.vigil import Vigil
@@ -35,29 +32,22 @@ __all__ = ["PipeChannel"]
 
 
 class PipeChannel:
-    """A server process behind pipes. `waiting` says that somebody waits for an answer: then silence means an end."""
+    """A server process behind pipes. `waiting` counts who waits for an answer: then silence means an end."""
 
-    def __init__(self, command: Command, runtime: Runtime, waiting: Callable[[], bool]) -> None:
+    def __init__(self, command: Command, runtime: Runtime, waiting: Callable[[], int]) -> None:
         self._command = command
         self._runtime = runtime
         self._waiting = waiting
         self._tail = Tail(command.errlog)
         self._vigil = Vigil(runtime.now, runtime.soon) if runtime.turns_are_cheap else None
         self._listener: Listener
+        self._out: Outflow
         self._pipes: list[IO[bytes]] = []
         self._exit: Exit
-        self._stdin = self._stdout = self._stderr = -1
+        self._stdout = self._stderr = -1
         self._reading: Watch
         self._reading_stderr: Watch
-        self._writing: Watch | None = None
         self._timer: Watch | None = None
-        self._unwritten: deque[bytes | memoryview] = deque()
-        self._unwritten_bytes = 0
-        self.full = False
-        """More than the high-water mark is unwritten, or the server reads no more. Asked before every call."""
-        self._flush_scheduled = False
-        self._company = FIRST_COMPANY
-        self._flushed: anyio.Event | None = None
         self._heard = 0.0
         self._expects_silence = False
         self._output_ended = False
@@ -83,9 +73,17 @@ class PipeChannel:
         process = spawn(self._command)
         self._pipes = [pipe for pipe in (process.stdin, process.stdout, process.stderr) if pipe is not None]
         self._exit = Exit(process, self._runtime, self._exited)
-        self._stdin, self._stdout, self._stderr = (pipe.fileno() for pipe in self._pipes)
-        for descriptor in (self._stdin, self._stdout, self._stderr):
+        stdin, self._stdout, self._stderr = (pipe.fileno() for pipe in self._pipes)
+        for descriptor in (stdin, self._stdout, self._stderr):
             os.set_blocking(descriptor, False)
+        self._out = Outflow(
+            self._runtime,
+            stdin,
+            sent=self._sent,
+            drained=listener.writable,
+            broken=self._reads_no_more,
+            company=COMPANY,
+        )
         self._reading = self._runtime.readable(self._stdout, self._read)
         self._reading_stderr = self._runtime.readable(self._stderr, self._read_stderr)
 
@@ -174,90 +172,33 @@ class PipeChannel:
 
     # Writing
 
+    @property
+    def full(self) -> bool:
+        """More than the high-water mark is unwritten, or the server reads no more."""
+        return self._out.full
+
     def write(self, line: bytes, /, *, now: bool = False) -> None:
         """Accepts bytes to send; `now` writes at once when nothing stands before them."""
-        if self._ended or self._stdin < 0:
+        if self._ended:
             return
-        self._unwritten.append(line)
-        self._unwritten_bytes += len(line)
-        if self._unwritten_bytes > WRITE_HIGH_WATER:
-            self.full = True
         if self._expects_silence:
             # A new request has its own time to be answered in.
             self._heard = self._runtime.now()
-        if self._writing is not None:
-            return
-        if self._flush_scheduled:
-            if len(self._unwritten) >= self._company and not self.full:
-                self._company = min(self._company * 2, COMPANY)
-                self._flush()
-        elif now:
-            self._flush()
-            if self._vigil is not None:
-                self._vigil.begin()
-        else:
-            self._flush_scheduled = True
-            self._runtime.soon(self._end_turn)
+        self._out.write(line, now=now)
 
-    def _end_turn(self) -> None:
-        self._flush_scheduled = False
-        self._company = FIRST_COMPANY
-        self._flush()
+    def _sent(self) -> None:
+        if self._vigil is not None and self._waiting() <= VIGIL_REQUESTS:
+            self._vigil.begin()
 
-    def _flush(self) -> None:
-        if self._stdin < 0:
-            return
-        was_full = self.full
-        while self._unwritten:
-            batch = self._batch()
-            try:
-                written = os.write(self._stdin, batch)
-            except BlockingIOError:
-                written = 0
-            except OSError:
-                # The server reads no more. What it still has to say is read until it falls silent.
-                self._deaf = True
-                self._stop_writing()
-                self._expect_silence()
-                return
-            self._unwritten_bytes -= written
-            if written < len(batch):
-                self._unwritten.appendleft(memoryview(batch)[written:])
-                if self._writing is None:
-                    self._writing = self._runtime.writable(self._stdin, self._flush)
-                break
-        else:
-            self._all_written()
-        self.full = self._unwritten_bytes > WRITE_HIGH_WATER
-        if was_full and not self.full:
-            self._listener.writable()
-
-    def _batch(self) -> bytes | memoryview:
-        """What leaves next: small messages together, a large one alone."""
-        batch = self._unwritten.popleft()
-        if not self._unwritten or len(batch) >= WRITE_CHUNK:
-            return batch
-        parts, size = [batch], len(batch)
-        while self._unwritten and size < WRITE_CHUNK:
-            size += len(self._unwritten[0])
-            parts.append(self._unwritten.popleft())
-        return b"".join(parts)
-
-    def _all_written(self) -> None:
-        if self._writing is not None:
-            self._writing.cancel()
-            self._writing = None
-        if self._flushed is not None:
-            self._flushed.set()
+    def _reads_no_more(self) -> None:
+        """What the server still has to say is read until it falls silent."""
+        self._deaf = True
+        self._stop_writing()
+        self._expect_silence()
 
     def _stop_writing(self) -> None:
-        self._unwritten.clear()
-        self._unwritten_bytes = 0
-        self.full = self._deaf
-        self._all_written()
-        if self._stdin >= 0:
-            self._stdin = -1
-            self._pipes[0].close()
+        self._out.stop()
+        self._pipes[0].close()
 
     # Closing
 
@@ -272,9 +213,7 @@ class PipeChannel:
             await self._runtime.sheltered(self._close, self._give_up)
 
     async def _close(self) -> None:
-        if self._unwritten:
-            self._flushed = anyio.Event()
-            await within(FLUSH_TIMEOUT, self._flushed)
+        await self._out.emptied(FLUSH_TIMEOUT)
         self._stop_writing()
         await self._exit.bring_about()
         self._release()

@@ -1,9 +1,10 @@
-"""Staying awake for the answer of a lone request, as long as that pays.
+"""Staying awake for what the peer says next, as long as that pays.
 
 An event loop that has nothing to do sleeps, and to be woken by a pipe costs tens of microseconds where idle processors
-are halted, in virtual machines above all: more than a fast server takes to answer. So after a request that goes alone
-the loop is kept turning for some microseconds. Everything else in it goes on, a turn at a time. A vigil in vain doubles
-the number of requests that go without one, so a slow server costs next to nothing.
+are halted, in virtual machines above all: more than a fast server takes to answer, or a fast client to ask again. So
+after few requests, and after the last answer, the loop is kept turning for some microseconds. Everything else in it
+goes on, a turn at a time. A vigil in vain doubles the number of those that are left out, so a slow peer costs next to
+nothing.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ __all__ = ["Vigil"]
 
 
 class Vigil:
-    """Keeps the loop of one channel awake. `begin` at each lone request, `heard` whenever the peer said something."""
+    """Keeps the loop of one channel awake. `begin` when something was sent, `heard` when the peer said something."""
 
     __slots__ = ("_now", "_pause", "_skip", "_soon", "_until")
 
@@ -29,7 +30,7 @@ class Vigil:
         self._skip = 0
 
     def begin(self) -> None:
-        """A request has just been sent, and no other waits for an answer."""
+        """What was sent has just left, and the peer's answer to it is all that is to come."""
         if self._until:
             return
         if self._skip:
