@@ -9,6 +9,7 @@ from io import BytesIO, StringIO, TextIOWrapper
 
 import anyio
 import mcp
+import mcp_types
 import pytest
 
 import toolwire
@@ -140,6 +141,31 @@ async def test_a_server_that_closes_its_input_ends_what_waits_and_what_comes_lat
         assert str(first) == str(second) == "mcp: the server closed its input"
         with pytest.raises(mcp.MCPError):
             await all_four.prompted()
+
+
+@pytest.mark.usefixtures("hurried")
+async def test_what_never_left_for_a_server_that_closed_its_input_has_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stdio, "SILENT_AFTER_EXIT", 0.05)
+    async with lanes({"tools/call": then(close_stdin(), good(BODIES["tools/call"]), linger())}) as all_four:
+        assert await all_four.called() == "ok"
+        errors = await outcomes(*[all_four.called] * 20)
+        assert [str(error) for error in errors] == ["mcp: the server closed its input"] * 20
+        may_have_run = [isinstance(error, toolwire.RemoteCallError) and error.may_have_run for error in errors]
+        # The first was given to the pipe, and nobody can tell how much of it the server had taken.
+        assert sum(may_have_run) == 1
+
+
+@pytest.mark.usefixtures("hurried")
+async def test_a_notification_to_a_server_that_closed_its_input_waits_no_longer_than_a_request(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(stdio, "SILENT_AFTER_EXIT", 0.05)
+    async with lanes({"tools/call": then(close_stdin(), good(BODIES["tools/call"]), linger())}) as all_four:
+        assert await all_four.called() == "ok"
+        with anyio.fail_after(10), suppress(mcp.MCPError, anyio.BrokenResourceError, anyio.ClosedResourceError):
+            for _ in range(3):
+                await all_four.connection.session.send_notification(mcp_types.RootsListChangedNotification())
+        assert all_four.wire.end_reason == "the server closed its input"
 
 
 @pytest.mark.usefixtures("hurried")

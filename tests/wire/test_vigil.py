@@ -67,6 +67,17 @@ def test_a_second_request_in_a_vigil_begins_no_other() -> None:
     assert len(loop.ready) == 1
 
 
+def test_vigils_that_follow_each_other_in_one_turn_keep_the_loop_turning_once() -> None:
+    """A chain of turns for each of them would make every turn dearer than the one before."""
+    loop = Loop()
+    for _ in range(10):
+        loop.vigil.begin()
+        loop.vigil.heard()
+    loop.vigil.begin()
+    assert len(loop.ready) == 1
+    loop.in_vain()
+
+
 def test_a_vigil_in_vain_doubles_the_requests_that_go_without_one() -> None:
     loop = Loop()
     pauses = []
@@ -117,14 +128,16 @@ class Counted(Vigil):
 @pytest.mark.anyio
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
 @pytest.mark.parametrize("now", [False, True])
-@pytest.mark.parametrize("waiting", [1, VIGIL_REQUESTS, VIGIL_REQUESTS + 1])
-async def test_a_client_stays_awake_once_a_turn_for_few_requests_and_never_for_many(waiting: int, now: bool) -> None:
+@pytest.mark.parametrize("waiting", [0, 1, VIGIL_REQUESTS, VIGIL_REQUESTS + 1])
+async def test_a_client_stays_awake_once_a_turn_for_few_requests_and_never_for_many_or_none(
+    waiting: int, now: bool
+) -> None:
     async with echoing(lambda: waiting) as (channel, heard):
         vigil = channel._vigil = Counted()
-        for _ in range(waiting):
-            channel.write(b"request\n", now=now and waiting == 1)
-        await heard.lines(waiting)
-        assert vigil.begun == (waiting <= VIGIL_REQUESTS)
+        for _ in range(waiting or 1):
+            channel.write(b"request\n", now=now and waiting <= 1)
+        await heard.lines(waiting or 1)
+        assert vigil.begun == (0 < waiting <= VIGIL_REQUESTS)
         assert vigil.heard_from
 
 

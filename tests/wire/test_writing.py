@@ -1,11 +1,18 @@
 """Requests of one turn of the loop: they leave a few together, so that the server begins while the rest are made."""
 
+import os
 import select
+from functools import partial
 
+import anyio
+import anyio.lowlevel
 import pytest
 
 from tests.wire.echoing import LOOK, echoing
+from toolwire.loops import on_asyncio
 from toolwire.wire.limits import COMPANY, FIRST_COMPANY, WRITE_HIGH_WATER
+from toolwire.wire.outflow import Outflow
+from toolwire.wire.runtime import AnyioRuntime, AsyncioRuntime
 from toolwire.wire.stdio import PipeChannel
 
 pytestmark = pytest.mark.anyio
@@ -67,3 +74,46 @@ async def test_what_a_full_pipe_holds_back_follows_in_order_and_the_listener_hea
         assert not heard.drained
         assert await heard.lines(len(lines)) == lines
         assert len(heard.drained) == 1
+
+
+@pytest.mark.parametrize("broken_by", ["a lone message", "company", "the end of a turn", "what was left"])
+async def test_a_peer_that_reads_no_more_stays_full_and_nothing_is_said_to_have_room(broken_by: str) -> None:
+    """What is written then never leaves, so that a caller whose call waits for room can say that it has not run."""
+    heard: list[str] = []
+    async with anyio.create_task_group() as tasks:
+        runtime = AsyncioRuntime() if on_asyncio() else AnyioRuntime(tasks)
+        source, sink = os.pipe()
+        os.set_blocking(sink, False)
+
+        def broken() -> None:
+            heard.append("broken")
+            out.stop()
+
+        out = Outflow(
+            runtime,
+            sink,
+            sent=partial(heard.append, "sent"),
+            drained=partial(heard.append, "drained"),
+            broken=broken,
+            company=COMPANY,
+        )
+        if broken_by == "what was left":
+            out.write(b"x" * (WRITE_HIGH_WATER + (1 << 20)), now=True)
+            assert out.unwritten
+        os.close(source)
+        out.write(b"one\n", now=broken_by == "a lone message")
+        if broken_by == "company":
+            out.write(b"two\n", now=False)
+            assert heard == ["broken"]
+        with anyio.fail_after(LOOK):
+            while "broken" not in heard:
+                await anyio.lowlevel.checkpoint()
+        for _ in range(3):
+            # The end of the turn comes after a pipe that broke within it.
+            await anyio.lowlevel.checkpoint()
+        out.write(b"late\n", now=True)
+        out.flush()
+        assert heard == ["broken"]
+        assert (out.full, out.unwritten, await out.emptied(LOOK)) == (True, 0, True)
+        runtime.stop()
+    os.close(sink)

@@ -203,7 +203,8 @@ class ClientWire:
         self._let_go()
 
     def _waiting(self) -> int:
-        return self.express.waiting + len(self.sdk.waiting)
+        # Who waits to say something waits as well: a server that reads no more must not hold the SDK for ever.
+        return self.express.waiting + len(self.sdk.waiting) + (self._room is not None)
 
     def _let_go(self) -> None:
         room, self._room = self._room, None

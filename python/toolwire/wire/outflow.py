@@ -47,6 +47,8 @@ class Outflow:
         """Bytes that the peer has not taken yet."""
         self.full = False
         """More than the high-water mark of them, or the peer reads no more: new calls should wait."""
+        self._deaf = False
+        """The peer reads no more: this is full for ever."""
         self._turn_ends = False
         """The end of the turn has been asked for: what was written until then leaves together."""
         self._waiting: Watch | None = None
@@ -86,6 +88,8 @@ class Outflow:
 
     def flush(self) -> None:
         """Write as much as the peer takes, and the rest when it reads again."""
+        if self._stopped:
+            return
         was_full = self.full
         while self._lines:
             batch = self._batch()
@@ -94,8 +98,8 @@ class Outflow:
             except BlockingIOError:
                 written = 0
             except OSError:
+                self._deaf = True
                 self.stop()
-                self.full = True
                 self._broken()
                 return
             self.unwritten -= written
@@ -132,7 +136,7 @@ class Outflow:
         self._stopped = True
         self._lines.clear()
         self.unwritten = 0
-        self.full = False
+        self.full = self._deaf
         self._is_empty()
 
     async def emptied(self, seconds: float) -> bool:

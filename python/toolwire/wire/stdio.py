@@ -187,7 +187,7 @@ class PipeChannel:
         self._out.write(line, now=now)
 
     def _sent(self) -> None:
-        if self._vigil is not None and self._waiting() <= VIGIL_REQUESTS:
+        if self._vigil is not None and 0 < self._waiting() <= VIGIL_REQUESTS:
             self._vigil.begin()
 
     def _reads_no_more(self) -> None:

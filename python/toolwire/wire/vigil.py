@@ -19,13 +19,15 @@ __all__ = ["Vigil"]
 class Vigil:
     """Keeps the loop of one channel awake. `begin` when something was sent, `heard` when the peer said something."""
 
-    __slots__ = ("_now", "_pause", "_skip", "_soon", "_until")
+    __slots__ = ("_now", "_pause", "_skip", "_soon", "_turning", "_until")
 
     def __init__(self, now: Callable[[], float], soon: Callable[[Callable[[], object]], object]) -> None:
         self._now = now
         self._soon = soon
         self._until = 0.0
         """When the vigil ends; 0 while there is none."""
+        self._turning = False
+        """The loop is kept turning: one turn asks for the next, however many vigils follow one another."""
         self._pause = 0
         self._skip = 0
 
@@ -37,7 +39,9 @@ class Vigil:
             self._skip -= 1
             return
         self._until = self._now() + VIGIL
-        self._soon(self._turn)
+        if not self._turning:
+            self._turning = True
+            self._soon(self._turn)
 
     def heard(self) -> None:
         """The peer said something: what was waited for, as far as a channel can know."""
@@ -46,10 +50,11 @@ class Vigil:
             self._pause = 0
 
     def _turn(self) -> None:
-        if not self._until:
-            return
-        if self._now() < self._until:
+        if self._until and self._now() < self._until:
             self._soon(self._turn)
+            return
+        self._turning = False
+        if not self._until:
             return
         self._until = 0.0
         self._pause = self._skip = min(max(1, self._pause * 2), VIGIL_PAUSE)
