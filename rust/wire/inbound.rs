@@ -11,8 +11,7 @@ use super::gather::Gather;
 use super::glimpse::{glimpse, last_id};
 use super::lines::{Line, Lines, Text};
 use crate::error::{Error, Kind as JsonKind};
-use crate::json::scan::{self, whitespace};
-use crate::json::walk::Elements;
+use crate::json::scan::whitespace;
 use crate::limits::{NOISE_CLIP, NOISE_SAMPLES, SALVAGE_BYTES, SALVAGE_TRIES};
 
 /// The state between two chunks.
@@ -224,29 +223,6 @@ impl Inbound {
         false
     }
 
-    fn batch(&mut self, text: &Text<'_>, start: usize, frames: &mut Vec<Frame>) {
-        let line = text.bytes();
-        let whole = scan::value(line, start, usize::MAX, &mut scan::Nothing)
-            .is_ok_and(|end| whitespace(line, end) == line.len());
-        let before = frames.len();
-        if whole {
-            let mut elements = Elements::new(line, start);
-            while let Some(element) = elements.next() {
-                if line[element] == b'{'
-                    && let Ok((envelope, end)) = envelope::read(line, element)
-                    && envelope.kind != Kind::Noise
-                {
-                    self.push(text.keep(element, end), envelope, frames);
-                }
-            }
-        }
-        if frames.len() > before {
-            self.counters.batches += 1;
-        } else if whole || !self.salvage(text, start, frames) {
-            self.noise(&line[start..]);
-        }
-    }
-
     /// A message over several lines is complete, or will never be.
     fn give_up(&mut self, gather: &Gather, frames: &mut Vec<Frame>) {
         let seen = glimpse(&gather.text);
@@ -293,6 +269,7 @@ fn header(line: &[u8]) -> bool {
         && line[NAME.len()..].trim_ascii().iter().all(u8::is_ascii_digit)
 }
 
+mod batch;
 #[cfg(test)]
 mod fuzz;
 #[cfg(test)]

@@ -185,6 +185,33 @@ async def test_h2_a_batch_answers_many_and_carries_what_is_no_answer(split: int 
         assert all_four.counters == {"batches": 1, "broken": 1, "unclaimed_answers": 1}
 
 
+@pytest.mark.parametrize("split", [None, 1], ids=["whole", "bytewise"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'[{"jsonrpc":"2.0","id":{id},"result":{"content":[],}}]',
+        b'[{"jsonrpc":"2.0","method":"notifications/x"},{"id":{id},"jsonrpc":"2.0","error":{"code":-1,"message":}},3]',
+        b'[3,{},{"jsonrpc":"2.0","id":{id},"result":{"con',
+        b'[{"jsonrpc":"2.0",\n  "id":{id},\n  "result":{"content":[]}}]',
+    ],
+    ids=["the only one", "between others", "cut", "over several lines"],
+)
+async def test_h1_a_broken_answer_in_a_batch_ends_its_request_at_once(line: bytes, split: int | None) -> None:
+    async with broken(line + b"\n", ERAS[0], split) as (all_four, tool):
+        with pytest.raises(toolwire.RemoteCallError, match=r"not JSON|multi-line"):
+            await tool.invoke(b"{}")
+        with pytest.raises(mcp.MCPError, match=r"not JSON|multi-line"):
+            await all_four.prompted()
+        assert await tool.invoke(b"{}") == await all_four.prompted() == "ok"
+
+
+@pytest.mark.parametrize("split", [None, 1], ids=["whole", "bytewise"])
+async def test_h1_a_broken_batch_still_carries_the_answers_that_are_whole(split: int | None) -> None:
+    line = b"[" + good(BODIES["tools/call"])[:-1] + b",{]\n"
+    async with lanes({"tools/call": line, "prompts/get": good(BODIES["prompts/get"])}, peer={"split": split}) as lane:
+        assert await lane.called() == await lane.prompted() == "ok"
+
+
 @pytest.mark.parametrize("era", ERAS)
 async def test_h8_an_errors_code_message_and_data_reach_the_model_and_the_exception(era: str) -> None:
     data = b'{"field":"when","n":1.50}'

@@ -22,7 +22,7 @@ const TWO: &str = r#"{"result":{"text":"caf\u00e9"},"jsonrpc":"2.0","id":2}"#;
 
 #[test]
 fn splitting_never_changes_what_comes_out() {
-    let streams: [&[u8]; 14] = [
+    let streams: [&[u8]; 17] = [
         format!("Server v1.2 ready\n[INFO] db ok\n\n{ONE}\n").as_bytes(),
         format!("{{\"level\":\"info\"}}\n42\n\"hi\"\n[]\nnull\n{ONE}\n").as_bytes(),
         format!("loading... {ONE}\n{TWO}\n").as_bytes(),
@@ -38,6 +38,9 @@ fn splitting_never_changes_what_comes_out() {
         b"{\n \"jsonrpc\": \"2.0\",\n \"id\": 5,\n \"result\": {\"content\": []}\n}\n",
         format!("Content-Length: 45\r\n\r\n{ONE}").as_bytes(),
         format!("[{ONE},{TWO}]\n").as_bytes(),
+        format!("[{ONE},{{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":[}}}},{TWO}]\n").as_bytes(),
+        format!("[{ONE}] {TWO}\n").as_bytes(),
+        format!("[{{\"jsonrpc\":\"2.0\",\n\"id\":3,\"result\":{{}}}}]\n{ONE}\n").as_bytes(),
         format!("{ONE}{TWO}\n").as_bytes(),
         format!("{ONE} trailing\n").as_bytes(),
         ONE.as_bytes(),
@@ -158,5 +161,41 @@ fn the_spans_of_a_message_are_its_own_wherever_it_stood_on_the_line() {
             );
             assert_eq!(part(&frame.envelope.id_span).as_deref(), Some(&b"7.0"[..]), "{line}");
         }
+    }
+}
+
+#[test]
+fn h1_each_message_of_a_batch_stands_for_itself() {
+    let broken = r#"{"jsonrpc":"2.0","id":7,"result":{"content":[],}}"#;
+    let cut = r#"{"jsonrpc":"2.0","id":7,"result":{"con"#;
+    for (line, expected, noise) in [
+        (format!("[{broken}]"), vec![7], 0),
+        (format!("[{broken},{ONE}]"), vec![7, 1], 0),
+        (format!("[{ONE},{broken},{{]"), vec![1, 7], 0),
+        (format!("[{ONE},{cut}"), vec![1, 7], 0),
+        (format!("[{ONE},,NaN,{ONE}"), vec![1, 1], 0),
+        (format!("[{ONE}]{ONE}"), vec![1, 1], 0),
+        (format!("[{ONE}] trailing"), vec![1], 1),
+        (format!("[{ONE} {ONE}]"), vec![1, 1], 1),
+        (format!("[INFO] {ONE}"), vec![1], 1),
+        (format!("[{{\"level\":1}}] {ONE}"), vec![1], 1),
+        ("[{\"level\":1},{\"a\":}]".to_string(), vec![], 1),
+        (format!("[{{\"level\":\n{ONE}"), vec![1], 1),
+        (
+            "[{\"jsonrpc\":\"2.0\",\n\"id\":7,\"result\":{}}]".to_string(),
+            vec![7],
+            0,
+        ),
+    ] {
+        let (seen, counters, _) = frames(format!("{line}\n").as_bytes(), 1000);
+        let got: Vec<_> = seen
+            .into_iter()
+            .map(|(kind, id, _)| match (kind, id) {
+                (Kind::Broken(_), Id::Integer(7)) => 7,
+                (Kind::Result, Id::Integer(1)) => 1,
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        assert_eq!((got, counters.noise_lines), (expected, noise), "{line}");
     }
 }
