@@ -55,6 +55,18 @@ async def test_a_script_whose_interpreter_is_missing_says_so(tmp_path: Path) -> 
     assert "the interpreter that its first line names was not found" in str(error)
 
 
+@pytest.mark.parametrize(
+    "target", ["npx -y a-server", "", "ftp://x/mcp", Path("/bin/true"), None, 5, b"true", RawServer]
+)
+async def test_what_is_neither_a_command_nor_a_server_says_what_is(target: Any) -> None:
+    for options in ({}, {"env": {"A": "b"}}):
+        error = await refusal(target, **options)
+        assert str(error) == (
+            f"the target {target!r} is no server: a command is a list of strings, as in ['npx', '-y', 'a-server'], "
+            "and a URL begins with http:// or https://"
+        )
+
+
 async def test_a_missing_directory_is_told_from_a_missing_command(tmp_path: Path) -> None:
     missing, file = tmp_path / "missing", tmp_path / "file"
     file.touch()

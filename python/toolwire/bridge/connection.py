@@ -33,6 +33,10 @@ UNSET: Any = object()
 """The value of a limit that the caller did not name: the default, or the wire's own."""
 
 
+COMMAND = (list, tuple, StdioServerParameters)
+SERVERS = (*COMMAND, Server, MCPServer)
+
+
 class Connection:
     """A live session: `.client` is the SDK's Client, `.session` its session, `.wire` the wire under it.
 
@@ -120,7 +124,12 @@ class connect:  # noqa: N801 - the design's name: used as a function, it is the 
         named = {name: value for name, value in named.items() if value is not UNSET}
         if isinstance(target, ClientWire) and not named.keys().isdisjoint(("in_flight", "line_limit")):
             raise TypeError("in_flight and line_limit are the wire's own: pass them to ClientWire(limits=…)")
-        if not isinstance(target, list | tuple | StdioServerParameters) and (env, cwd, errlog) != (None, None, None):
+        if not (is_url(target) or is_app(target) or _is_transport(target) or isinstance(target, SERVERS)):
+            raise ConnectError(
+                f"the target {target!r} is no server: a command is a list of strings, as in ['npx', '-y', 'a-server'], "
+                "and a URL begins with http:// or https://"
+            )
+        if not isinstance(target, COMMAND) and (env, cwd, errlog) != (None, None, None):
             raise TypeError("env, cwd and errlog are for a target that is a command")
         http: dict[str, Any] = {
             "headers": headers,
@@ -146,7 +155,7 @@ class connect:  # noqa: N801 - the design's name: used as a function, it is the 
         self._address = shown_address(target) if is_url(target) else None
         if isinstance(target, ClientWire):
             self._wire = target
-        elif isinstance(target, list | tuple | StdioServerParameters):
+        elif isinstance(target, COMMAND):
             self._wire = ClientWire(command_of(target, env=env, cwd=cwd, errlog=errlog), limits=self._limits)
         elif is_url(target) and app is None:
             self._wire = http_wire(target, **http, limits=self._limits)
@@ -237,6 +246,11 @@ class connect:  # noqa: N801 - the design's name: used as a function, it is the 
             lines = " | ".join(line.decode("utf-8", "replace") for line in noise[:NOISE_QUOTED])
             text += f"; on stdout it printed what is no message: {lines}"
         return ConnectError(text, exit_code=wire.exit_code, stderr=stderr, noise=noise)
+
+
+def _is_transport(target: object) -> bool:
+    """A wire, or what the SDK takes for a transport."""
+    return hasattr(target, "__aenter__") and not isinstance(target, type)
 
 
 def _text(error: Exception) -> str:
