@@ -12,6 +12,10 @@ use crate::json::text::unescape;
 use crate::json::walk::{Elements, Extent, Members, skip};
 use crate::json::write::compact;
 use crate::limits::{BLOCK_WARNINGS, BLOCKS, DEPTH, SPELLING};
+use crate::schema::has_lone_surrogate;
+
+/// Warns of a result or a listing whose bytes are not all the server's own.
+pub const BAD_UTF8: &str = "bytes that are no UTF-8 were replaced by U+FFFD";
 
 /// Which parts of a result its text shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -128,6 +132,9 @@ impl CallResult {
     #[must_use]
     pub fn all_warnings(&self) -> Vec<String> {
         let mut out: Vec<_> = self.warnings.iter().map(|text| (*text).to_owned()).collect();
+        if has_lone_surrogate(&self.text) {
+            out.push("half of a surrogate pair in a string".into());
+        }
         let (own, mut more) = (out.len(), 0_usize);
         self.each(|index, kind| {
             let why = match kind {

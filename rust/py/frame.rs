@@ -189,8 +189,11 @@ impl Frame {
         let start = judged.or_else(|| result_of_broken(text)).unwrap_or(text.len());
         let read = || listing::page(text, start, judged.is_some());
         let page = if text.len() >= DETACH { py.detach(read) } else { read() };
-        page.map_err(pyo3::exceptions::PyValueError::new_err)
-            .and_then(|page| Page::new(py, page))
+        let mut page = page.map_err(pyo3::exceptions::PyValueError::new_err)?;
+        if self.0.envelope.bad_utf8 {
+            page.warnings.push(result::BAD_UTF8.to_owned());
+        }
+        Page::new(py, page)
     }
 
     /// The result of a `tools/call`; `None` when the frame is no result. Raises `ValueError` with prose when it nests too
@@ -208,7 +211,13 @@ impl Frame {
 impl Frame {
     fn read_result(&self) -> Option<PyResult<CallResult>> {
         match (&self.0.envelope.kind, &self.0.envelope.result) {
-            (Kind::Result, Some(span)) => Some(call_result(&self.0.text, span.start)),
+            (Kind::Result, Some(span)) => {
+                let mut read = call_result(&self.0.text, span.start);
+                if let (Ok(result), true) = (&mut read, self.0.envelope.bad_utf8) {
+                    result.0.warnings.push(result::BAD_UTF8);
+                }
+                Some(read)
+            }
             _ => None,
         }
     }

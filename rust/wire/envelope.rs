@@ -82,6 +82,8 @@ pub struct Envelope {
     pub error: Option<Range<usize>>,
     /// A half of a surrogate pair is written somewhere: other parsers refuse the whole message.
     pub lone_surrogate: bool,
+    /// It came with bytes that are no UTF-8: what stands in their place is not what the peer wrote.
+    pub bad_utf8: bool,
     /// Only JSON-RPC's own members are there, each once.
     pub plain: bool,
 }
@@ -99,6 +101,7 @@ impl Envelope {
             result: None,
             error: None,
             lone_surrogate: false,
+            bad_utf8: false,
             plain: false,
         }
     }

@@ -88,7 +88,12 @@ impl Inbound {
         if std::str::from_utf8(text.bytes()).is_err() {
             self.counters.bad_utf8 += 1;
             let mended = String::from_utf8_lossy(text.bytes()).into_owned();
-            return self.valid(&Text::Owned(mended.into_bytes().into()), frames);
+            let before = frames.len();
+            self.valid(&Text::Owned(mended.into_bytes().into()), frames);
+            for frame in &mut frames[before..] {
+                frame.envelope.bad_utf8 = memchr::memmem::find(&frame.text, REPLACEMENT).is_some();
+            }
+            return;
         }
         self.valid(text, frames);
     }
@@ -260,6 +265,9 @@ impl Inbound {
         }
     }
 }
+
+/// U+FFFD, which stands where the bytes were no UTF-8.
+const REPLACEMENT: &[u8] = "\u{FFFD}".as_bytes();
 
 /// `Content-Length: 45`, as LSP frames its messages.
 fn header(line: &[u8]) -> bool {

@@ -9,7 +9,7 @@ import pytest
 
 import toolwire
 from toolwire import Connection, InvalidToolInput, Tool, ToolFailure, Toolset
-from toolwire.contract.tool_object import Arguments
+from toolwire.contract.arguments import Arguments
 from toolwire.errors import quoted
 from toolwire.testing import Answer, RawServer, listing, result
 

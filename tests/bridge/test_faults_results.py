@@ -218,3 +218,15 @@ async def test_half_a_surrogate_pair_in_a_result_is_u_fffd_in_the_text_and_kept_
         output = await tools["t"].call()
     assert output.text == "cut �"
     assert (output.structured, output.raw) == (rb'{"a":"\udc00"}', body)
+    assert output.warnings == ("half of a surrogate pair in a string",)
+
+
+async def test_g7_a_result_or_a_listing_with_bytes_that_are_no_utf8_says_that_they_were_replaced() -> None:
+    body = b'{"content":[{"type":"text","text":"caf\xe9"}]}'
+    clean = '{"content":[{"type":"text","text":"caf\ufffd \\ud83d\\ude00"}]}'.encode()
+    listed = entry("t", b'{"type":"object","title":"caf\xe9"}')
+    async with imported(listed, calls=[result(body), result(clean)]) as (_, tools):
+        assert tools.warnings == ("bytes that are no UTF-8 were replaced by U+FFFD",)
+        output, second = await tools["t"].call(), await tools["t"].call()
+    assert (output.text, output.warnings) == ("caf\ufffd", tools.warnings)
+    assert (second.text, second.warnings) == ("caf\ufffd \U0001f600", ())

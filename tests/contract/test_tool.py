@@ -7,9 +7,9 @@ from enum import IntEnum, StrEnum
 import pytest
 
 from toolwire import Tool, ToolFailure, ToolOutput, _core
+from toolwire.contract.arguments import Arguments
 from toolwire.contract.policies import Settings
 from toolwire.contract.remote_output import RemoteOutput
-from toolwire.contract.tool_object import Arguments
 from toolwire.errors import InvalidToolInput
 
 ENTRY = (
@@ -175,3 +175,9 @@ async def test_a_mapping_that_is_no_json_is_refused_before_anything_is_sent(give
     assert (caught.value.kind, caught.value.remote) == ("invalid_input", False)
     assert isinstance(caught.value.cause, InvalidToolInput)
     assert recorder.sent == []
+
+
+@pytest.mark.parametrize("given", [float("nan"), float("-inf"), "cut \ud83d"], ids=["nan", "infinity", "surrogate"])
+async def test_b4_c9_the_place_of_what_is_no_json_in_a_mapping_is_named(given: object) -> None:
+    with pytest.raises(ToolFailure, match=r'field "x\.1\.y": (NaN and Infinity are not JSON|half of a surrogate pair)'):
+        await tool(Recorder()).call({"x": [1.5, {"y": given}]})

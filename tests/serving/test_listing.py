@@ -19,8 +19,8 @@ import toolwire
 from tests.serving.parity import AnyServer
 from tests.serving.raw_client import ENVELOPE, ERAS, HANDSHAKE, MODERN, RawClient, request_line, served
 from toolwire import Tool, _core
+from toolwire.contract.arguments import Arguments
 from toolwire.contract.policies import Settings
-from toolwire.contract.tool_object import Arguments
 
 
 def named(name: str, schema: bytes | None = None, *policies: Any, **options: Any) -> Tool:

@@ -19,11 +19,12 @@ from toolwire.agent.resume import Decisions
 from toolwire.agent.run import Run
 from toolwire.agent.run_stream import RunStream
 from toolwire.agent.scheduling import ALONE, BESIDE, Overlap
+from toolwire.contract.arguments import Arguments, encoded
 from toolwire.contract.current import CallContext, calling
 from toolwire.contract.decorator import tool as make_tool
 from toolwire.contract.message import Message, ToolCallPart
 from toolwire.contract.output import ToolOutput
-from toolwire.contract.tool_object import Arguments, Tool, encoded
+from toolwire.contract.tool_object import Tool
 from toolwire.errors import ToolwireError, quoted
 from toolwire.loops import held_up, loop_here, no_loop_runs
 

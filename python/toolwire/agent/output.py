@@ -9,12 +9,13 @@ from typing import Any
 from pydantic import PydanticUserError, TypeAdapter, ValidationError
 
 from toolwire.agent.result import RunResult
+from toolwire.contract.arguments import refused_input
 from toolwire.contract.decoding import decode
 from toolwire.contract.local_tool import LocalDefinition
 from toolwire.contract.output import ToolOutput
 from toolwire.contract.policies import Settings
 from toolwire.contract.signature import Signature
-from toolwire.contract.tool_object import Tool, refused_input
+from toolwire.contract.tool_object import Tool
 from toolwire.errors import SchemaError, ToolwireError
 
 __all__ = ["OutputSubmitted", "output_of", "submit_output", "submitted"]

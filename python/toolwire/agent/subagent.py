@@ -11,13 +11,14 @@ from toolwire.agent.calls import current_run
 from toolwire.agent.events import OnEvent
 from toolwire.agent.output import submitted
 from toolwire.agent.run import agents_running
+from toolwire.contract.arguments import refused_input
 from toolwire.contract.current import current_call
 from toolwire.contract.decoding import decode
 from toolwire.contract.local_tool import LocalDefinition
 from toolwire.contract.output import ToolOutput
 from toolwire.contract.policies import Policy, Settings, applied
 from toolwire.contract.signature import Signature
-from toolwire.contract.tool_object import Tool, refused_input
+from toolwire.contract.tool_object import Tool
 from toolwire.errors import RunError, ToolError, ToolwireError, quoted
 
 __all__ = ["PROMPT_SCHEMA", "AgentCaller", "subagent"]

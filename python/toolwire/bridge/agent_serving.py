@@ -13,13 +13,14 @@ from toolwire.agent.agent import Agent
 from toolwire.agent.output import NAME as SUBMIT_OUTPUT
 from toolwire.agent.subagent import PROMPT_SCHEMA, subagent
 from toolwire.bridge.exporting import AnyServer, add_tools
+from toolwire.contract.arguments import refused_input
 from toolwire.contract.current import Request, current_request, serving
 from toolwire.contract.decoding import decode
 from toolwire.contract.local_tool import LocalDefinition
 from toolwire.contract.output import ToolOutput
 from toolwire.contract.policies import Settings
 from toolwire.contract.signature import Signature
-from toolwire.contract.tool_object import Tool, refused_input
+from toolwire.contract.tool_object import Tool
 from toolwire.errors import RegistrationError, ToolError, quoted
 
 __all__ = ["ServableAgent", "serve_agent"]

@@ -10,11 +10,12 @@ from typing import Any
 from toolwire import _core
 from toolwire.bridge.home import Home
 from toolwire.bridge.source import Source, call_result
+from toolwire.contract.arguments import refused_input
 from toolwire.contract.output import ToolOutput
 from toolwire.contract.per_call import call_meta
 from toolwire.contract.progress import listener, listener_of
 from toolwire.contract.remote_output import RemoteOutput
-from toolwire.contract.tool_object import Tool, refused_input
+from toolwire.contract.tool_object import Tool
 from toolwire.errors import RemoteCallError, ToolFailure, ToolReturnedError
 from toolwire.loops import running_loop
 

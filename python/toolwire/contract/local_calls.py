@@ -13,6 +13,7 @@ from typing import Any
 import anyio.to_thread
 
 from toolwire import _core
+from toolwire.contract.arguments import refused_input
 from toolwire.contract.current import serving
 from toolwire.contract.decoding import decode
 from toolwire.contract.encoding import EncodeError, encode
@@ -20,7 +21,7 @@ from toolwire.contract.nesting import inside
 from toolwire.contract.output import ToolOutput
 from toolwire.contract.parts import MediaPart, TextPart
 from toolwire.contract.signature import Signature, innermost
-from toolwire.contract.tool_object import Tool, refused_input
+from toolwire.contract.tool_object import Tool
 from toolwire.errors import ToolError, UnexpectedFailure, quoted
 
 __all__ = ["FunctionCaller", "RawCaller", "output_of", "text_of"]

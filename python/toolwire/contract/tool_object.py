@@ -5,12 +5,12 @@ Who carries a call (a remote server, a local function) is not known here; it is 
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import anyio
 
+from toolwire.contract.arguments import Arguments, encoded
 from toolwire.contract.binding import Binding
 from toolwire.contract.effect import Effect
 from toolwire.contract.guarded import Guarded, run_admitted
@@ -20,12 +20,9 @@ from toolwire.contract.output import ToolOutput
 from toolwire.contract.policies import Policy, Settings
 from toolwire.contract.progress import OnProgress, heard_by
 from toolwire.contract.schema import EMPTY, Schema
-from toolwire.errors import InvalidToolInput, ToolFailure, quoted
+from toolwire.errors import ToolFailure
 
-__all__ = ["Arguments", "Caller", "Definition", "Tool", "encoded", "refused_input"]
-
-Arguments = bytes | bytearray | memoryview | str | Mapping[str, Any] | None
-"""Arguments as a caller may hold them: the model's raw JSON, or a mapping that is encoded."""
+__all__ = ["Caller", "Definition", "Tool"]
 
 
 class Definition(Protocol):
@@ -264,31 +261,3 @@ class Tool:
 
     def __repr__(self) -> str:
         return f"Tool({self._name!r}, origin={self.origin!r})"
-
-
-def refused_input(name: str, detail: str) -> ToolFailure:
-    """The failure of a call whose arguments were refused before the tool ran (spec one-session 2.5)."""
-    return ToolFailure(f"INVALID_INPUT: tool {quoted(name)}: {detail}", kind="invalid_input", cause=InvalidToolInput())
-
-
-def encoded(name: str, args: Arguments) -> bytes | str:
-    """Arguments that are not raw JSON yet, as JSON; NaN, halves of surrogate pairs and other types are refused."""
-    if args is None:
-        return b"{}"
-    if isinstance(args, bytes):
-        return args
-    if isinstance(args, bytearray | memoryview):
-        return bytes(args)
-    if isinstance(args, str):
-        return args
-    try:
-        text = json.dumps(args, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_mapping)
-        return text.encode()
-    except (TypeError, ValueError, RecursionError) as error:
-        raise refused_input(name, f"the arguments cannot be encoded as JSON: {error}") from None
-
-
-def _mapping(value: object) -> dict[str, Any]:
-    if isinstance(value, Mapping):
-        return dict(value)
-    raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")
