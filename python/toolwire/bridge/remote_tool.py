@@ -16,7 +16,7 @@ from toolwire.contract.per_call import call_meta
 from toolwire.contract.progress import listener, listener_of
 from toolwire.contract.remote_output import RemoteOutput
 from toolwire.contract.tool_object import Tool
-from toolwire.errors import RemoteCallError, ToolFailure, ToolReturnedError
+from toolwire.errors import IncompleteResultError, RemoteCallError, ToolFailure, ToolReturnedError
 from toolwire.loops import running_loop
 
 __all__ = ["RemoteCaller", "with_token"]
@@ -101,7 +101,8 @@ def with_members(meta: bytes, own: Mapping[str, Any]) -> bytes:
 def _failure(result: _core.CallResult, tool: Tool) -> RemoteCallError | ToolFailure:
     if not result.is_complete:
         if result.result_type == "input_required":
-            return RemoteCallError("remote tool result requires further input", raw=result.text)
+            cause = IncompleteResultError()
+            return RemoteCallError(str(cause).removeprefix("mcp: "), raw=result.text, error=cause)
         return RemoteCallError(f"the server's result is of an unknown type {result.result_type!r}", raw=result.text)
     settings = tool.settings
     output = RemoteOutput(result, settings.render, settings.max_result_bytes, tool.definition)
