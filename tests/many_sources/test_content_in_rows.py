@@ -216,3 +216,24 @@ async def test_a_resources_own_meta_is_kept() -> None:
     block = b'{"type":"resource","resource":{"uri":"n://1","text":"a","_meta":{"v":1.50}}}'
     part = await text_part(block)
     assert same(part.metadata["mcp/content"], b'{"type":"resource","resource":{"uri":"n://1","_meta":{"v":1.50}}}')
+
+
+async def test_a_host_in_brackets_that_is_no_address_costs_its_block_alone() -> None:
+    error = await broken_block(b'{"type":"resource_link","name":"x","uri":"http://[bad"}')
+    assert str(error) == 'toolwire: invalid source: "http://[bad" is not an absolute URI'
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        b'{"kind":"uri","value":"rel/a"}',
+        b'{"kind":"uri","value":"mailto:a@b"}',
+        b'{"kind":"uri","value":"http://[bad"}',
+        b'{"kind":"page","value":"1"}',
+        b'{"kind":"reference","value":" r"}',
+    ],
+)
+async def test_a_citation_that_names_no_source_is_refused(source: bytes) -> None:
+    core = b'{"toolwire/content":{"citations":[{"source":%s}]}}' % source
+    error = await broken_block(b'{"type":"text","text":"x","_meta":%s}' % core)
+    assert str(error).startswith("mcp: mapped content: toolwire: invalid part: citation source ")

@@ -215,6 +215,9 @@ def test_what_a_part_has_to_be() -> None:
     assert "non-empty text" in refused(TextPart(""))
     for citation in (
         Citation("uri", "rel/a"),
+        Citation("uri", "mailto:a@b"),
+        Citation("uri", "https:///path"),
+        Citation("uri", "http://[bad"),
         Citation("reference", " x"),
         Citation("page", "1"),
         Citation("reference", "r", " t"),
@@ -222,3 +225,47 @@ def test_what_a_part_has_to_be() -> None:
         assert "citation" in refused(TextPart("a", citations=(citation,)))
     part = MediaPart(uri="https://e.invalid", metadata={"mcp/content": b'{"type":"image"}'}, mime_type="image/png")
     assert refused(part) == 'toolwire: invalid source: source kind is "uri", not "bytes"'
+
+
+@pytest.mark.parametrize("kind", [b'""', b"null"])
+def test_an_empty_kind_is_a_missing_one(kind: bytes) -> None:
+    assert refused(text(b'{"type":%s}' % kind)) == "mcp: content metadata kind is missing"
+
+
+def test_an_envelope_that_names_a_member_twice_is_refused() -> None:
+    assert refused(text(b'{"type":"text","type":"text"}')).startswith("mcp: decode content metadata: ")
+
+
+@pytest.mark.parametrize("value", [b"{bad", b"", b"NaN", b'{"a":1,"a":2}', b'"\\ud800"', b"1,2", b"1}", b'"\xff"'])
+async def test_metadata_that_is_no_json_never_reaches_the_wire(value: bytes) -> None:
+    assert "toolwire: invalid value of " in refused(TextPart("a", metadata={"app/value": value}))
+    media = MediaPart(PNG, mime_type="image/png", media_metadata={"app/value": value})
+    assert "toolwire: invalid value of " in refused(media)
+    output = ToolOutput(parts=[TextPart("a", metadata={"app/value": value})])
+    async with registered(raw_tool(output), raw_tool(ToolOutput("still there"), "u")) as (_, tools):
+        await refused_at_server(tools[0])
+        assert await tools[1].invoke(b"{}") == "still there"
+
+
+def test_metadata_without_a_name_is_refused() -> None:
+    assert refused(TextPart("a", metadata={"": b"1"})) == "toolwire: empty key"
+
+
+@pytest.mark.parametrize(
+    "part", [TextPart("a\ud800"), MediaPart(PNG, mime_type="image/png", name="\ud800"), MediaPart(uri="x:\ud800")]
+)
+def test_half_of_a_surrogate_pair_is_an_invalid_part(part: Any) -> None:
+    with pytest.raises(ContentError, match=r"^mcp: tool output content\[0\]: toolwire: invalid part: "):
+        toolwire.encode_tool_result(ToolOutput(parts=[part]))
+
+
+@pytest.mark.parametrize("details", [b'{"a":1,"a":2}', b'"\\ud800"'])
+def test_details_are_one_document_of_rfc_7493(details: bytes) -> None:
+    with pytest.raises(ToolwireError, match="details must be one valid RFC 7493 JSON document: "):
+        toolwire.encode_tool_result(ToolOutput("x", structured=details))
+
+
+def test_empty_details_are_absent() -> None:
+    """Section 2.6."""
+    assert ToolOutput("x", structured=b"").structured is None
+    assert b"structuredContent" not in toolwire.encode_tool_result_json(ToolOutput("x", structured=b""))

@@ -155,7 +155,7 @@ async def test_half_of_a_surrogate_pair_in_a_text_is_refused_the_same_way() -> N
 
 
 def test_a_structured_value_that_is_no_json_cannot_be_made() -> None:
-    for broken in (b"{bad", b"NaN", b'{"a":1} x', b""):
+    for broken in (b"{bad", b"NaN", b'{"a":1} x', b" "):
         with pytest.raises(ValueError, match=r"^the structured value is no JSON: "):
             ToolOutput("text", structured=broken)
 

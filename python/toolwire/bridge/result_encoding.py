@@ -8,6 +8,7 @@ from pydantic import ValidationError
 from toolwire import _core
 from toolwire.bridge.discovered_output import DiscoveredOutput
 from toolwire.contract.content_out import chunks_of
+from toolwire.contract.content_values import check_exact
 from toolwire.contract.output import ToolOutput
 from toolwire.contract.remote_output import RemoteOutput
 from toolwire.errors import ContentError, ToolwireError
@@ -20,7 +21,8 @@ def encode_parts(output: ToolOutput) -> tuple[bytes, bytes | None]:
     structured = output.structured
     if structured is not None:
         try:
-            _core.check_output(structured)
+            # What came from a server goes on as it came; what is written here is I-JSON.
+            (_core.check_output if isinstance(output, RemoteOutput) else check_exact)(structured)
         except _core.JsonError as error:
             problem = f"details must be one valid RFC 7493 JSON document: {error.args[0]}"
             raise ToolwireError(f"mcp: invalid Tool output: toolwire: invalid tool output: {problem}") from None
@@ -35,6 +37,9 @@ def encode_parts(output: ToolOutput) -> tuple[bytes, bytes | None]:
             chunks += chunks_of(part)
         except ContentError as error:
             raise type(error)(f"mcp: tool output content[{index}]: {error}") from error
+        except UnicodeEncodeError:
+            problem = "it holds half of a surrogate pair"
+            raise ContentError(f"mcp: tool output content[{index}]: toolwire: invalid part: {problem}") from None
     chunks.append(b"]")
     return b"".join(chunks), structured
 

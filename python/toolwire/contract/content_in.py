@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from toolwire import _core
-from toolwire.contract.content_values import check_mime, check_uri, citation_of
+from toolwire.contract.content_values import check_citation, check_mime, check_uri, citation_of
 from toolwire.contract.parts import MediaPart, Part, TextPart, media_of
 from toolwire.errors import ContentError, EmptyEmbeddedResourceError
 
@@ -152,6 +152,11 @@ def _with_core(part: Part, core: Mapping[str, bytes], *, link: bool) -> Part:
         citations = tuple(citation_of(raw) for raw in _elements(core["citations"]))
         if citations and isinstance(part, MediaPart):
             raise ContentError('mcp: mapped content: toolwire: invalid part: kind "media" cannot carry citations')
+        try:
+            for citation in citations:
+                check_citation(citation)
+        except ContentError as error:
+            raise ContentError(f"mcp: mapped content: {error}") from None
         changes["citations"] = citations
     media = [name for name in ("name", "media_id", "media_metadata") if name in core]
     if media and isinstance(part, TextPart):

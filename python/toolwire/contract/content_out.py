@@ -8,7 +8,16 @@ from urllib.parse import quote as percent
 
 from toolwire import _core
 from toolwire.contract.content_in import CONTENT, CORE, CORE_BEFORE
-from toolwire.contract.content_values import check_kind, check_mime, check_part, check_uri, citations_json, main_type
+from toolwire.contract.content_values import (
+    check_exact,
+    check_kind,
+    check_metadata,
+    check_mime,
+    check_part,
+    check_uri,
+    citations_json,
+    main_type,
+)
 from toolwire.contract.parts import MediaPart, Part, TextPart
 from toolwire.errors import ContentError, MediaReferenceError, quoted
 
@@ -62,7 +71,7 @@ def _envelope(part: Part) -> dict[str, bytes]:
     unknown = envelope.keys() - _MEMBERS
     if unknown:
         raise ContentError(f"mcp: decode content metadata: unknown member {min(unknown)!r}")
-    if "type" not in envelope:
+    if envelope.get("type", b"null") in (b"null", b'""'):
         raise ContentError("mcp: content metadata kind is missing")
     return envelope
 
@@ -100,6 +109,7 @@ def _meta(part: Part, envelope: Mapping[str, bytes], *, link: bool) -> dict[str,
     core: dict[str, bytes] = {}
     own = {name: value for name, value in part.metadata.items() if name != CONTENT}
     if own:
+        check_metadata(own)
         core["metadata"] = _object(own)
     if isinstance(part, TextPart):
         if part.citations:
@@ -110,6 +120,7 @@ def _meta(part: Part, envelope: Mapping[str, bytes], *, link: bool) -> dict[str,
         if part.id:
             core["media_id"] = _core.quote(part.id)
         if part.media_metadata:
+            check_metadata(part.media_metadata)
             core["media_metadata"] = _object(part.media_metadata)
     if core:
         meta[CORE] = _object(core)
@@ -174,6 +185,7 @@ def _kept_resource(envelope: Mapping[str, bytes]) -> dict[str, bytes]:
 
 def _decoded(raw: bytes) -> dict[str, bytes]:
     try:
+        check_exact(raw)
         found: dict[str, bytes] = dict(_core.members(raw))
     except ValueError as error:
         raise ContentError(f"mcp: decode content metadata: {error.args[0]}") from None

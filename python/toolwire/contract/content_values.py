@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from toolwire import _core
@@ -11,7 +12,10 @@ from toolwire.contract.parts import Citation, MediaPart, Part, TextPart
 from toolwire.errors import ContentError, MediaReferenceError, quoted
 
 __all__ = [
+    "check_citation",
+    "check_exact",
     "check_kind",
+    "check_metadata",
     "check_mime",
     "check_part",
     "check_uri",
@@ -41,7 +45,11 @@ def is_absolute(uri: str) -> bool:
     """A scheme, and something behind it."""
     if not _SCHEME.match(uri):
         return False
-    parts = urlsplit(uri)
+    try:
+        parts = urlsplit(uri)
+    except ValueError:
+        # A host in brackets that is no address: Python refuses to take such a text apart.
+        return False
     return bool(parts.netloc or parts.path)
 
 
@@ -63,7 +71,7 @@ def check_part(part: Part) -> None:
         if not part.text:
             raise ContentError('toolwire: invalid part: kind "text" requires non-empty text')
         for citation in part.citations:
-            _check_citation(citation)
+            check_citation(citation)
         return
     check_kind(part)
     if part.reference is not None:
@@ -77,10 +85,31 @@ def check_part(part: Part) -> None:
         check_mime(part.mime_type)
 
 
-def _check_citation(citation: Citation) -> None:
-    fits = is_absolute(citation.value) if citation.kind == "uri" else citation.kind == "reference" and citation.value
+def check_citation(citation: Citation) -> None:
+    """Raises ContentError for what names no source: a URI has a scheme and a host, a reference is opaque."""
+    if citation.kind == "uri":
+        fits = is_absolute(citation.value) and bool(urlsplit(citation.value).netloc)
+    else:
+        fits = citation.kind == "reference" and bool(citation.value)
     if not fits or citation.value != citation.value.strip() or citation.title != citation.title.strip():
         raise ContentError(f"toolwire: invalid part: citation source {quoted(citation.value)}")
+
+
+def check_exact(value: bytes) -> None:
+    """Raises JsonError for what is not one document of I-JSON: no member name twice, no half of a surrogate pair."""
+    _core.check_output(value)
+    _core.check_arguments(b'{"":' + value + b"}")
+
+
+def check_metadata(metadata: Mapping[str, bytes]) -> None:
+    """Raises ContentError for values that are no JSON, with member names given twice among them, or have no name."""
+    for name, value in metadata.items():
+        if not name:
+            raise ContentError("toolwire: empty key")
+        try:
+            check_exact(value)
+        except _core.JsonError as error:
+            raise ContentError(f"toolwire: invalid value of {quoted(name)}: {error.args[0]}") from None
 
 
 def citation_of(raw: bytes) -> Citation:

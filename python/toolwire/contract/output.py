@@ -32,7 +32,8 @@ class ToolOutput:
     """What a call gave: the text that a model reads, the parts, and the structured value's exact bytes. Immutable.
 
     `ToolOutput("text")` is one text part; `ToolOutput(parts=[…], structured=b"…")` everything. A remote tool's output
-    is a RemoteOutput, with the same face. Raises ValueError when `structured` is no JSON, naming the place.
+    is a RemoteOutput, with the same face. No bytes at all are no structured value (many-sources 2.6). Raises ValueError
+    when `structured` is no JSON, naming the place.
     """
 
     __slots__ = ("_own_parts", "_own_text", "_structured")
@@ -41,6 +42,8 @@ class ToolOutput:
         self, text: str | None = None, *, structured: bytes | None = None, parts: Sequence[Part] | None = None
     ) -> None:
         self._own_text = text
+        if structured == b"":
+            structured = None
         if structured is not None:
             try:
                 _core.check_output(structured)
