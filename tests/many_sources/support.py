@@ -84,7 +84,8 @@ async def broken_block(block: bytes) -> ContentError:
     assert error.may_have_run
     cause = error.cause
     assert isinstance(cause, ContentError)
-    assert str(error) == f"mcp: tool content[1]: {str(cause).removeprefix('mcp: ')}"
+    assert str(error) == f"mcp: tool content[1]: {cause}"
+    assert error.__cause__ is cause
     return cause
 
 

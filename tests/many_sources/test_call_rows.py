@@ -110,6 +110,13 @@ async def test_what_an_invocation_needs() -> None:
             contract.prepare(b"{}", call_id="1", name="x")
         invocation = contract.prepare(b' {"a" : 1}', call_id="1", name="src/t")
         assert (invocation.call_id, invocation.name, invocation.arguments) == ("1", "src/t", b' {"a" : 1}')
+        assert contract.prepare({"a": "é"}, call_id="1").arguments == '{"a": "é"}'.encode()
+        nothing: Any
+        for nothing in (None, {}, b"", "null"):
+            assert contract.prepare(nothing, call_id="1").arguments == b"{}"
+        for wrong in (5, True, [1], {"a": float("nan")}, {"a": object()}, {"a": "\ud800"}):
+            with pytest.raises(InvalidInvocation, match=r"^toolwire: invalid invocation: arguments: "):
+                contract.prepare(wrong, call_id="1")
 
 
 def sent_meta(line: bytes) -> dict[str, Any]:
@@ -169,4 +176,12 @@ async def test_request_meta_that_raises_sends_nothing() -> None:
         with pytest.raises(LookupError) as caught:
             await tools[0].call(b"{}")
         assert not isinstance(caught.value, ToolFailure)
+        assert server.requests("tools/call") == []
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), object(), "\ud800"])
+async def test_request_meta_that_is_no_json_sends_nothing(value: Any) -> None:
+    async with discovered(era=NEW, request_meta=lambda _: {"x": [value]}) as (server, tools):
+        with pytest.raises((ValueError, TypeError)):
+            await tools[0].call(b"{}")
         assert server.requests("tools/call") == []

@@ -1,6 +1,8 @@
 """Rows 1 to 29 and 42 to 51 of many-sources 7: discovery, names, frozen descriptors, policies."""
 
 import json
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import anyio
@@ -9,7 +11,7 @@ from mcp.server.mcpserver import MCPServer
 
 import toolwire
 from tests.bridge.raw import NEW, OBJ, OK, OLD, PATIENCE, connected, entry, on_both_loops
-from tests.many_sources.support import discovered, in_process
+from tests.many_sources.support import Duck, discovered, in_process
 from toolwire import Effect, Overlap, ResultError, Source, Tool, annotated_read_only, waves
 from toolwire.contract.public_names import public_name
 from toolwire.errors import DiscoveryError, NilSessionError, SkippedTool
@@ -162,6 +164,35 @@ def test_a_wrapping_chain_without_an_end_is_refused() -> None:
     circle.inner = circle
     with pytest.raises(toolwire.InvalidTool, match=r"^toolwire: invalid wrapping chain: more than 64 wrappers"):
         toolwire.mcp_identity(circle)
+
+
+def test_sixty_four_wrappers_are_admitted_and_one_more_is_not() -> None:
+    """Section 2.3."""
+    chain: Any = Wrapper(None)
+    for _ in range(64):
+        chain = Wrapper(chain)
+    assert toolwire.bind(chain).contract.name == "wrapped"
+    assert toolwire.mcp_identity(chain) is None
+    with pytest.raises(toolwire.InvalidTool, match=r"^toolwire: invalid wrapping chain: more than 64 wrappers$"):
+        toolwire.bind(Wrapper(chain))
+
+
+def test_batches_of_many_threads_are_all_admitted() -> None:
+    """Section 2.4: a registry is safe to share."""
+    registry = toolwire.Registry()
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            jobs = [
+                pool.submit(registry.register, Duck(None, f"{batch}.a"), Duck(None, f"{batch}.b"))
+                for batch in range(400)
+            ]
+            for job in jobs:
+                job.result()
+    finally:
+        sys.setswitchinterval(before)
+    assert len(registry) == 800
 
 
 async def test_row_018_all_pages_in_order() -> None:
@@ -409,6 +440,7 @@ async def test_row_049_an_explicit_false_overlaps() -> None:
 def test_row_050_a_batch_plan() -> None:
     calls = [("", True), ("k", True), ("k", True), ("", False), ("", True)]
     plan = waves([Overlap(exclusive=not concurrent, key=key) for key, concurrent in calls])
+    assert waves(calls) == plan
     assert plan == [[0, 1], [2], [3], [4]]
 
 
@@ -462,3 +494,33 @@ async def test_repeated_cursors_and_names_in_one_server() -> None:
     with pytest.raises(DiscoveryError, match='duplicate tool name "src/a" after public naming'):
         async with discovered(entry("a"), entry("a")):
             pass
+
+
+async def test_an_integer_that_python_would_not_read_costs_no_annotations() -> None:
+    seen: list[Any] = []
+
+    def effect(source: str, remote: str, hints: dict[str, Any]) -> Effect:
+        seen.append((source, remote, hints["readOnlyHint"]))
+        return Effect.READ_ONLY
+
+    hints = b'"annotations":{"readOnlyHint":true,"n":%s}' % (b"1" * 5000)
+    async with discovered(entry("t", more=hints), effect=effect, concurrency=annotated_read_only) as (_, tools):
+        assert tools[0].effect is Effect.READ_ONLY
+        policy = tools[0].concurrency_policy
+        assert policy is not None
+        assert policy(tools[0].prepare(b"{}", call_id="1")) == ("", True)
+    assert seen == [("src", "t", True)]
+
+
+async def test_a_policy_that_raises_is_never_read_as_permission() -> None:
+    """Section 2.8, whatever it raises."""
+
+    def policy(*_: Any) -> tuple[str, bool]:
+        raise toolwire.InputRejected("nobody knows")
+
+    async with discovered(entry("t"), concurrency=policy) as (_, tools):
+        planned = tools[0].settings.concurrency
+        assert planned is not None
+        with pytest.raises(toolwire.InputRejected):
+            planned(b"{}")
+        assert planned(b"[]") == ("", True)

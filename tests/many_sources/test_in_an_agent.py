@@ -33,7 +33,7 @@ async def test_texts_are_those_of_discovery(era: str) -> None:
     assert results(run) == [
         ('toolwire: invalid invocation: arguments: toolwire: validate value: field "text": required', True),
         ('mcp: tool "t" reported failure', True),
-        ("mcp: tool content[0]: unsupported content tool_use", True),
+        ("mcp: tool content[0]: mcp: unsupported content tool_use", True),
         ('{"a":1.50}', False),
     ]
 

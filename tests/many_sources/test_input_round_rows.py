@@ -24,6 +24,7 @@ from toolwire import (
     Source,
     Tool,
     ToolFailure,
+    ToolwireError,
 )
 from toolwire.bridge.input_rounds import MAX_ROUNDS
 from toolwire.errors import IncompleteResultError
@@ -363,8 +364,9 @@ async def test_tools_without_discovery_say_the_same(era: str) -> None:
             server.argv, mode=mode(era) if era == NEW else "legacy", **NEGOTIATED
         ) as connection:
             (tool,) = await toolwire.tools(connection)
-            with pytest.raises(RemoteCallError, match=r"^mcp: remote tool result requires further input$"):
+            with pytest.raises(RemoteCallError, match=r"^mcp: remote tool result requires further input$") as caught:
                 await tool.call(b"{}")
+            assert isinstance(caught.value.cause, IncompleteResultError)
 
 
 async def test_what_comes_outside_of_a_round_is_declined() -> None:
@@ -413,3 +415,47 @@ async def test_a_real_server_in_a_process_asks_or_is_refused_by_era(era: str) ->
             request = await requested(tool)
             output = await tool.resume(request.answer(b'{"action":"accept","content":{"name":"Ada"}}'))
     assert output.joined_text() == "{'name': 'Ada'} s1"
+
+
+async def test_a_prompt_over_a_mebibyte_cannot_become_a_request() -> None:
+    """Section 1.2; the answer is kept, since the call has begun."""
+    async with discovered(calls=once(form("m" * (1 << 20))), era=NEW, connecting=NEGOTIATED) as (_, tools):
+        with pytest.raises(RemoteCallError) as caught:
+            await tools[0].call(b"{}")
+    assert str(caught.value) == INCOMPLETE
+    assert isinstance(caught.value.__cause__, IncompleteResultError)
+    assert len(caught.value.raw or b"") > 1 << 20
+
+
+FORMS = [
+    b'{"type":"object","properties":{"$id":{"type":"string"},"n":{"$ref":"#/$defs/N"}},"$defs":{"N":{"type":"string"}}}',
+    b'{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","properties":{"n":{"items":[{}],"type":"string"}}}',
+]
+
+
+@pytest.mark.parametrize("schema", FORMS)
+async def test_a_form_means_inside_an_answer_what_it_means_alone(schema: bytes) -> None:
+    async with discovered(calls=[once(form(schema=schema)), DONE], era=NEW, connecting=NEGOTIATED) as (_, tools):
+        request = await requested(tools[0])
+        with pytest.raises(InputAnswerError):
+            request.answer(b'{"action":"accept","content":{"n":5}}')
+        continuation = request.answer(b'{"action":"accept","content":{"n":"s"}}')
+        assert (await tools[0].call(continuation)).joined_text() == "done"
+
+
+async def test_a_file_that_was_saved_by_something_else_is_refused() -> None:
+    async with discovered(calls=once(), era=NEW, connecting=NEGOTIATED) as (server, tools):
+        request = await requested(tools[0])
+        continuation = request.answer(b'{"action":"decline"}')
+        saved = (request.to_json(), continuation.to_json())
+        with pytest.raises(
+            ToolwireError, match=r"^this is no saved input request or continuation: it has no 'answer'$"
+        ):
+            Continuation.from_json(saved[0])
+        for text in (saved[1], "{}", "[]", "null", "5", '{"call_id":5}', "[" * 100_000, b"\xff", ""):
+            with pytest.raises(ToolwireError, match=r"^this is no saved input request or continuation: "):
+                InputRequest.from_json(text)
+        for state in (b"[" * 100_000, b"1" * 5000, b"\xff"):
+            with pytest.raises(ContinuationBindingError):
+                await tools[0].resume(replace(continuation, state=state))
+        assert len(server.requests("tools/call")) == 1

@@ -147,7 +147,7 @@ async def test_row_119_an_empty_failure() -> None:
 async def test_row_120_a_failure_that_cannot_be_mapped() -> None:
     with pytest.raises(ResultError) as caught:
         await read_result(b'{"content":[{"type":"text","text":"good"},{"type":"tool_use"}],"isError":true}')
-    assert str(caught.value) == "mcp: tool content[1]: unsupported content tool_use"
+    assert str(caught.value) == "mcp: tool content[1]: mcp: unsupported content tool_use"
     assert caught.value.output.joined_text() == "good"
     assert caught.value.output.is_error
 
@@ -179,3 +179,12 @@ async def test_missing_content_is_none_and_a_success() -> None:
 async def test_structured_values_of_any_kind(body: bytes, era: str) -> None:
     """Fault D11."""
     assert (await read_result(body, era=era)).structured in (b"[1,2]", b"1.50")
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_null_result_is_named(era: str) -> None:
+    """Section 5.1, the first thing that is looked at."""
+    with pytest.raises(RemoteCallError) as caught:
+        await read_result(b"null", era=era)
+    assert str(caught.value) == 'mcp: call tool "t": server returned a nil result'
+    assert caught.value.may_have_run

@@ -33,15 +33,17 @@ ALONE = Overlap(exclusive=True)
 BESIDE = Overlap()
 
 
-def waves(overlaps: Sequence[Overlap]) -> list[list[int]]:
+def waves(overlaps: Sequence[Overlap | tuple[str, bool]]) -> list[list[int]]:
     """Calls by index in batches that may run side by side, in order (spec many-sources 2.8): pure, for hosts.
 
     The longest run of consecutive overlapping calls in which no non-empty key repeats; an exclusive call is alone.
+    A concurrency policy's own word, key and permission, is an Overlap too.
     """
     plan: list[list[int]] = []
     keys: set[str] = set()
     closed = True
-    for index, overlap in enumerate(overlaps):
+    for index, given in enumerate(overlaps):
+        overlap = given if isinstance(given, Overlap) else Overlap(exclusive=not given[1], key=given[0])
         if closed or overlap.exclusive or overlap.key in keys:
             plan.append([])
             keys = set()

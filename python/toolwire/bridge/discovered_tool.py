@@ -87,10 +87,11 @@ class DiscoveredCaller:
             if tool is None:
                 return "", False
             try:
-                return policy(tool.prepare(args, call_id="plan"))
+                admitted = tool.prepare(args, call_id="plan")
             except ToolwireError:
                 # What is not admitted is never sent, so it stands in nobody's way.
                 return "", True
+            return policy(admitted)
 
         return replace(settings, concurrency=concurrency)
 
@@ -113,7 +114,7 @@ class DiscoveredCaller:
             try:
                 result = await self._send(tool, admitted.arguments, meta, next_round)
             except RemoteCallError as error:
-                raise _named(error, remote) from None
+                raise _named(error, remote) from error.cause
             return self._outcome(tool, result, admitted, next_round)
 
     def _meta(self, invocation: Invocation) -> dict[str, Any]:
@@ -130,7 +131,10 @@ class DiscoveredCaller:
         wire, limits = origin.wire, origin.limits
         timeout = limits.call_timeout if settings.timeout is None else settings.timeout or None
         remote = self.mcp_identity[1]
-        own = json.dumps(meta, ensure_ascii=False, separators=(",", ":")).encode()[1:-1] if meta else b""
+        # NaN in it is refused here, on every lane, before anything is sent.
+        own = (
+            json.dumps(meta, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()[1:-1] if meta else b""
+        )
         heard = listener_of(tool)
         if wire is None or (not wire.open and wire.end_reason is None):
             return await origin.call(remote, arguments, timeout, meta=meta, more=next_round.params, on_progress=heard)
@@ -164,8 +168,7 @@ class DiscoveredCaller:
         output = DiscoveredOutput(result, settings.render, settings.max_result_bytes)
         if output.fault is not None:
             index, error = output.fault
-            text = str(error).removeprefix("mcp: ")
-            raise ResultError(f"tool content[{index}]: {text}", output=output, raw=result.text, error=error)
+            raise ResultError(f"tool content[{index}]: {error}", output=output, raw=result.text, error=error) from error
         if result.is_error:
             raise _failure(output, remote)
         if self._output_validator is not None:
@@ -190,4 +193,19 @@ def _failure(output: DiscoveredOutput, remote: str) -> ToolFailure:
 
 def _named(error: RemoteCallError, remote: str) -> RemoteCallError:
     """The same error, naming the tool (5.1)."""
-    return error.saying(f"call tool {quoted(remote)}: {str(error).removeprefix('mcp: ')}")
+    text = "server returned a nil result" if _is_nil(error.raw) else str(error).removeprefix("mcp: ")
+    return error.saying(f"call tool {quoted(remote)}: {text}")
+
+
+def _is_nil(raw: bytes | None) -> bool:
+    """The answer, or the result alone where the SDK had the answer, says `null`."""
+    if raw is None or len(raw) > _SHORT:
+        return False
+    try:
+        return raw == b"null" or _core.members(raw).get("result") == b"null"
+    except ValueError:
+        return False
+
+
+_SHORT = 1024
+"""Bytes of an answer with nothing in it but its id, at most."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from typing import Any, Literal
 import anyio
 
 from toolwire import _core
+from toolwire.bridge.decoded import decoded
 from toolwire.bridge.discovered_tool import DiscoveredCaller
 from toolwire.bridge.home import Home
 from toolwire.bridge.importing import bad_header, listed_entries
@@ -224,7 +224,7 @@ def _isolated(
 
 def _annotations(entry: _core.Entry) -> dict[str, Any]:
     raw = entry.annotations
-    value = {} if raw is None else json.loads(raw)
+    value = {} if raw is None else decoded(raw)
     return value if isinstance(value, dict) else {}
 
 

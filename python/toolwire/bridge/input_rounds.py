@@ -24,7 +24,7 @@ from toolwire.contract.input_round import (
     unsealed,
 )
 from toolwire.contract.invocation import Invocation, mismatch
-from toolwire.errors import IncompleteResultError, RemoteCallError, quoted
+from toolwire.errors import IncompleteResultError, RemoteCallError, ToolwireError, quoted
 
 __all__ = ["MAX_ROUNDS", "Round", "incomplete", "input_request", "resumed"]
 
@@ -75,7 +75,8 @@ def input_request(
             _core.Validator(form)
             _core.parse_schema(form)
     except (ValueError, KeyError, TypeError):
-        raise incomplete(remote, result) from None
+        failure = incomplete(remote, result)
+        raise failure from failure.cause
     if round_number >= MAX_ROUNDS:
         raise RemoteCallError(
             f"call tool {quoted(remote)}: the server asked for input more than {MAX_ROUNDS} times", raw=result
@@ -97,7 +98,12 @@ def input_request(
         raise RemoteCallError(
             f"call tool {quoted(remote)}: the server's state of {len(seal)} bytes is over 1 MiB", raw=result
         )
-    return InputRequest(_prompt(params, source, remote), _response_schema(form), seal, invocation)
+    try:
+        return InputRequest(_prompt(params, source, remote), _response_schema(form), seal, invocation)
+    except ToolwireError:
+        # A prompt or a form that is too large: one more result that cannot become a request.
+        failure = incomplete(remote, result)
+        raise failure from failure.cause
 
 
 def _is_form(params: Mapping[str, bytes]) -> bool:
@@ -130,7 +136,8 @@ def _response_schema(form: bytes | None) -> bytes:
 
 def _self_contained(form: bytes) -> bytes:
     """A form whose references mean its own root, though it stands inside another schema."""
-    if b"$ref" not in form or b'"$id"' in form:
+    root = _core.members(form)
+    if "$id" in root or (b"$ref" not in form and "$schema" not in root):
         return form
     return b'{"$id":"urn:toolwire:form",' + form.lstrip()[1:]
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from threading import Lock
 from typing import Any, Protocol
 
 from toolwire.contract.input_round import Continuation
@@ -97,11 +98,11 @@ def wrappers(tool: Any) -> Iterator[Any]:
     seen = 0
     while tool is not None:
         yield tool
-        seen += 1
-        if seen > MAX_WRAPPERS:
-            raise InvalidTool(f"toolwire: invalid wrapping chain: more than {MAX_WRAPPERS} wrappers")
         unwrap = getattr(tool, "unwrap", None)
         tool = unwrap() if callable(unwrap) else None
+        seen += 1
+        if seen > MAX_WRAPPERS and tool is not None:
+            raise InvalidTool(f"toolwire: invalid wrapping chain: more than {MAX_WRAPPERS} wrappers")
 
 
 def capability(tool: Any, name: str) -> Any:
@@ -121,10 +122,11 @@ def mcp_identity(tool: Any) -> tuple[str, str] | None:
 
 
 class Registry:
-    """Bindings by name, admitted in batches: a batch that is refused adds nothing."""
+    """Bindings by name, admitted in batches: a batch that is refused adds nothing. Any thread may use it."""
 
     def __init__(self) -> None:
         self._bindings: dict[str, Binding] = {}
+        self._admitting = Lock()
 
     def register(self, *tools: Any) -> None:
         """Admits a batch. Raises ToolwireError for, in order: what cannot be bound, a name twice, a taken name."""
@@ -138,10 +140,11 @@ class Registry:
         for position, name in enumerate(names):
             if name in names[:position]:
                 raise ToolwireError(f"toolwire: duplicate tool: {quoted(name)} appears more than once in batch")
-        for name in names:
-            if name in self._bindings:
-                raise ToolwireError(f"toolwire: duplicate tool: {quoted(name)} is already registered")
-        self._bindings = {**self._bindings, **dict(zip(names, bound, strict=True))}
+        with self._admitting:
+            for name in names:
+                if name in self._bindings:
+                    raise ToolwireError(f"toolwire: duplicate tool: {quoted(name)} is already registered")
+            self._bindings = {**self._bindings, **dict(zip(names, bound, strict=True))}
 
     def get(self, name: str) -> Binding | None:
         """The binding of a name."""
@@ -149,7 +152,8 @@ class Registry:
 
     def definitions(self) -> list[Contract]:
         """The contracts, sorted by the bytes of their names."""
-        return [self._bindings[name].contract for name in sorted(self._bindings, key=lambda name: name.encode())]
+        bindings = self._bindings
+        return [bindings[name].contract for name in sorted(bindings, key=lambda name: name.encode())]
 
     def __iter__(self) -> Iterator[Binding]:
         return iter(self._bindings.values())

@@ -71,7 +71,7 @@ class InputRequest(Exception):
     @classmethod
     def from_json(cls, text: str | bytes) -> InputRequest:
         """The request from the JSON that `to_json` made: to be answered, and resumed while its binding lives."""
-        fields = _loaded(text)
+        fields = _loaded(text, "call_id", "name", "arguments", "prompt", "response_schema", "state")
         saved = Invocation(fields["call_id"].decode(), fields["name"].decode(), fields["arguments"], None)  # type: ignore[arg-type]  # a saved call has no contract: only a living binding can admit it again
         return cls(fields["prompt"], fields["response_schema"], fields["state"], saved)
 
@@ -95,7 +95,7 @@ class Continuation:
     @classmethod
     def from_json(cls, text: str | bytes) -> Continuation:
         """The continuation from the JSON that `to_json` made."""
-        fields = _loaded(text)
+        fields = _loaded(text, "call_id", "name", "arguments", "state", "answer")
         texts = {name: fields[name].decode() for name in ("call_id", "name")}
         return cls(**texts, arguments=fields["arguments"], state=fields["state"], answer=fields["answer"])
 
@@ -108,10 +108,13 @@ def _saved(**fields: bytes | str) -> str:
     return json.dumps(texts, ensure_ascii=False)
 
 
-def _loaded(text: str | bytes) -> dict[str, bytes]:
+def _loaded(text: str | bytes, *names: str) -> dict[str, bytes]:
     try:
-        return {name: value.encode("utf-8", "surrogateescape") for name, value in json.loads(text).items()}
-    except (ValueError, AttributeError) as error:
+        saved = json.loads(text)
+        return {name: saved[name].encode("utf-8", "surrogateescape") for name in names}
+    except KeyError as error:
+        raise ToolwireError(f"this is no saved input request or continuation: it has no {error}") from None
+    except (ValueError, AttributeError, TypeError, RecursionError) as error:
         raise ToolwireError(f"this is no saved input request or continuation: {error}") from None
 
 
@@ -131,6 +134,6 @@ def unsealed(key: bytes, state: bytes) -> dict[str, Any] | None:
         if not hmac.compare_digest(expected, seal):
             return None
         facts: dict[str, Any] = json.loads(body)
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
     return facts

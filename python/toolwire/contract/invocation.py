@@ -6,6 +6,7 @@ the binding of that contract will run.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -133,7 +134,7 @@ class Contract:
             raise InvalidInvocation(base + "toolwire: invalid tool call: name must not be empty")
         if name is not None and name != self.name:
             raise InvalidInvocation(base + f"call name {quoted(name)} does not match bound tool {quoted(self.name)}")
-        raw = args.encode("utf-8", "surrogatepass") if isinstance(args, str) else bytes(args)
+        raw = _raw(args)
         try:
             checked = _core.check_arguments(raw)
         except _core.JsonError as error:
@@ -147,6 +148,18 @@ class Contract:
         if self._validator is not None:
             _run(self._validator, exact)
         return Invocation(call_id, self.name, exact, self)
+
+
+def _raw(args: Any) -> bytes:
+    """Arguments as JSON: texts as they are, a mapping encoded, nothing for `None`."""
+    if isinstance(args, str):
+        return args.encode("utf-8", "surrogatepass")
+    if args is None or isinstance(args, bytes | bytearray | memoryview):
+        return bytes(args or b"")
+    try:
+        return json.dumps(args, ensure_ascii=False, allow_nan=False).encode("utf-8", "surrogatepass")
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidInvocation(f"toolwire: invalid invocation: arguments: {_NO_JSON}: {error}") from None
 
 
 def _run(validator: Callable[[bytes], object], arguments: bytes) -> None:

@@ -105,8 +105,10 @@ class Tool:
 
         return raw_tool(name, description, schema, function, *policies, output_schema=output_schema)
 
-    async def call(self, args: Arguments | Invocation = None, *, on_progress: OnProgress | None = None) -> ToolOutput:
-        """Runs the tool; the whole output. It takes an invocation that `prepare` made, too.
+    async def call(
+        self, args: Arguments | Invocation | Continuation = None, *, on_progress: OnProgress | None = None
+    ) -> ToolOutput:
+        """Runs the tool; the whole output. It takes an invocation that `prepare` made, or a continuation, too.
 
         `on_progress(progress, total, message)` hears how far the call is; it may be a coroutine function.
         """
@@ -114,7 +116,7 @@ class Tool:
             return await heard_by(self, on_progress, lambda: self.call(args))
         if type(args) is bytes or type(args) is str:
             return await self._caller.call(self, args)
-        if isinstance(args, Invocation):
+        if isinstance(args, Invocation | Continuation):
             return await self.binding.call(args)
         return await self._caller.call(self, encoded(self._name, args))
 
