@@ -6,14 +6,14 @@ the binding of that contract will run.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from toolwire import _core
-from toolwire.errors import ToolwireError, quoted
+from toolwire.contract.arguments import encoded
+from toolwire.errors import ToolFailure, ToolwireError, quoted
 
 __all__ = [
     "Contract",
@@ -134,7 +134,12 @@ class Contract:
             raise InvalidInvocation(base + "toolwire: invalid tool call: name must not be empty")
         if name is not None and name != self.name:
             raise InvalidInvocation(base + f"call name {quoted(name)} does not match bound tool {quoted(self.name)}")
-        raw = _raw(args)
+        try:
+            given = encoded(self.name, args)
+        except ToolFailure as failure:
+            problem = str(failure).partition(": tool ")[2].partition(": ")[2]
+            raise InvalidInvocation(f"{base}arguments: {problem}") from None
+        raw = given.encode("utf-8", "surrogatepass") if isinstance(given, str) else given
         try:
             checked = _core.check_arguments(raw)
         except _core.JsonError as error:
@@ -148,18 +153,6 @@ class Contract:
         if self._validator is not None:
             _run(self._validator, exact)
         return Invocation(call_id, self.name, exact, self)
-
-
-def _raw(args: Any) -> bytes:
-    """Arguments as JSON: texts as they are, a mapping encoded, nothing for `None`."""
-    if isinstance(args, str):
-        return args.encode("utf-8", "surrogatepass")
-    if args is None or isinstance(args, bytes | bytearray | memoryview):
-        return bytes(args or b"")
-    try:
-        return json.dumps(args, ensure_ascii=False, allow_nan=False).encode("utf-8", "surrogatepass")
-    except (TypeError, ValueError, RecursionError) as error:
-        raise InvalidInvocation(f"toolwire: invalid invocation: arguments: {_NO_JSON}: {error}") from None
 
 
 def _run(validator: Callable[[bytes], object], arguments: bytes) -> None:

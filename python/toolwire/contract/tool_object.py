@@ -15,12 +15,11 @@ from toolwire.contract.binding import Binding
 from toolwire.contract.effect import Effect
 from toolwire.contract.guarded import Guarded, run_admitted
 from toolwire.contract.input_round import Continuation
-from toolwire.contract.invocation import Contract, InvalidInvocation, Invocation
+from toolwire.contract.invocation import Contract, Invocation
 from toolwire.contract.output import ToolOutput
 from toolwire.contract.policies import Policy, Settings
 from toolwire.contract.progress import OnProgress, heard_by
 from toolwire.contract.schema import EMPTY, Schema
-from toolwire.errors import ToolFailure
 
 __all__ = ["Caller", "Definition", "Tool"]
 
@@ -136,12 +135,7 @@ class Tool:
 
     def prepare(self, args: Arguments = None, *, call_id: str) -> Invocation:
         """A validated invocation of a model's call. Raises InvalidInvocation; never runs the tool."""
-        try:
-            raw = args if isinstance(args, bytes | str) else encoded(self._name, args)
-        except ToolFailure as failure:
-            detail = str(failure).partition(": tool ")[2].partition(": ")[2]
-            raise InvalidInvocation(f"toolwire: invalid invocation: arguments: {detail}") from None
-        return self.binding.contract.prepare(raw, call_id=call_id)
+        return self.binding.contract.prepare(args, call_id=call_id)
 
     async def resume(self, continuation: Continuation) -> ToolOutput:
         """Goes on with a call that asked for input. Raises ContinuationBindingError for what is another binding's."""
