@@ -189,14 +189,15 @@ impl CallResult {
         }
     }
 
-    /// One line a block, and behind them the structured value, unless a text block is that value.
-    fn joined(&self, expand: bool, structured: Option<&[u8]>, once: bool) -> Cow<'_, str> {
+    /// One line a block, and behind them the structured value, unless `once` and a text block is that value. `auto` shows
+    /// the text of a text resource, and leaves a value out that is nothing but a text block under the name `result`.
+    fn joined(&self, auto: bool, structured: Option<&[u8]>, once: bool) -> Cow<'_, str> {
         let mut out = Cow::Borrowed("");
         let mut shown = false;
         self.each(|index, kind| {
-            let line = content::line(&kind, expand);
+            let line = content::line(&kind, auto);
             if let (true, false, Some(value), content::Kind::Text(_)) = (once, shown, structured, &kind) {
-                shown = same_value(line.as_bytes(), value);
+                shown = same_value(line.as_bytes(), value) || (auto && is_wrapped(&line, value));
             }
             if index == 0 {
                 out = line;
@@ -221,6 +222,16 @@ fn same_value(text: &[u8], value: &[u8]) -> bool {
     use crate::json::scan::{Nothing, document};
     // A text far shorter than the value is not looked at: many of them would each cost a walk through all of it.
     text.len() >= value.len() / SPELLING && document(text, DEPTH, &mut Nothing).is_ok() && equal(text, value)
+}
+
+/// Is a value `{"result": …}` around what a text says, as servers wrap a result that is no object? Fault D5.
+fn is_wrapped(text: &str, value: &[u8]) -> bool {
+    let mut members = Members::new(value, 0);
+    let Some((b"result", start)) = members.next().filter(|_| text.len() >= value.len() / SPELLING) else {
+        return false;
+    };
+    let inner = &value[start..members.extent().end];
+    members.next().is_none() && (same_value(text.as_bytes(), inner) || string(Some(inner)).is_some_and(|it| it == text))
 }
 
 fn compacted(value: &[u8]) -> String {

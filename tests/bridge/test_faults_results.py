@@ -33,7 +33,7 @@ SHOWN: dict[bytes, tuple[str, str, str, str, str]] = {
     SUMMARY: ('{"rows":[1,2]}', '2 rows\n{"rows":[1,2]}', "2 rows", '{"rows":[1,2]}', '2 rows\n{"rows":[1,2]}'),
     TWICE: ('{"a":1.0}', '{"a": 1.0}', '{"a": 1.0}', '{"a":1.0}', '{"a": 1.0}\n{"a":1.0}'),
     AS_NUMBER: ('{"a":1}', '{"a": 10e-1}', '{"a": 10e-1}', '{"a":1}', '{"a": 10e-1}\n{"a":1}'),
-    WRAPPED: ('{"result":5}', '5\n{"result":5}', "5", '{"result":5}', '5\n{"result":5}'),
+    WRAPPED: ('{"result":5}', "5", "5", '{"result":5}', '5\n{"result":5}'),
     NOTE: (
         "[resource n://1]\n[resource n://2]\n[resource n://3]",
         "[resource n://1]\n# T\n[resource n://2]\n[resource n://3]",

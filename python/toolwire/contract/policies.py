@@ -120,7 +120,8 @@ def render(rule: RenderRule) -> Policy:
     """Which parts of a result its text shows.
 
     `default`: the structured value if it is not null, else a line a block. `auto`: the blocks, then the structured
-    value unless a text block equals it, text resources with their text. `content`, `structured`, `both`: what they say.
+    value unless a text block equals it or what it wraps (`{"result": …}`), text resources with their text. `content`,
+    `structured`, `both`: what they say.
     """
     if rule not in ("default", "auto", "content", "structured", "both"):
         raise ValueError(f"no render rule {rule!r}: it is default, auto, content, structured or both")

@@ -71,6 +71,25 @@ fn d2_d3_auto_shows_the_structured_value_once() {
 }
 
 #[test]
+fn d5_auto_shows_a_wrapped_value_as_its_content_does() {
+    for (text, value, expected) in [
+        ("5", r#"{"result":5}"#, "5"),
+        ("5.0", r#"{ "result" : 5 }"#, "5.0"),
+        (r#"a \"b\""#, r#"{"result":"a \u0022b\""}"#, r#"a "b""#),
+        ("[1]", r#"{"result":[1]}"#, "[1]"),
+        ("", r#"{"result":""}"#, ""),
+        ("6", r#"{"result":5}"#, "6\n{\"result\":5}"),
+        ("5", r#"{"result":5,"more":6}"#, "5\n{\"result\":5,\"more\":6}"),
+        ("5", r#"{"value":5}"#, "5\n{\"value\":5}"),
+        ("5", r#"[{"result":5}]"#, "5\n[{\"result\":5}]"),
+    ] {
+        let result = format!(r#"{{"content":[{{"type":"text","text":"{text}"}}],"structuredContent":{value}}}"#);
+        assert_eq!(shown(&result, Render::Auto), expected, "{result}");
+        assert!(shown(&result, Render::Both).ends_with(['}', ']']), "{result}");
+    }
+}
+
+#[test]
 fn d9_a_result_without_content_is_read_with_a_warning() {
     let missing = result(r#"{"structuredContent":{"a":1}}"#);
     assert_eq!(
@@ -127,6 +146,8 @@ fn many_short_texts_beside_a_large_value_do_not_each_cost_a_walk_through_it() {
     let texts = r#"{"type":"text","text":"[]"},"#.repeat(10_000);
     let text = format!(r#"{{"content":[{texts}{{"type":"text","text":"[]"}}],"structuredContent":{value}}}"#);
     assert!(shown(&text, Render::Auto).ends_with(&value));
+    let wrapped = format!(r#"{{"result":{value}}}"#);
+    assert!(shown(&text.replace(&value, &wrapped), Render::Auto).ends_with(&wrapped));
 }
 
 #[test]
