@@ -4,9 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Callable
+from contextlib import suppress
 from contextvars import ContextVar
+from typing import Any
 
-__all__ = ["held_up", "loop_here", "no_loop_runs", "on_asyncio", "running_asyncio_loop", "running_loop", "running_task"]
+__all__ = [
+    "call_in",
+    "held_up",
+    "loop_here",
+    "no_loop_runs",
+    "on_asyncio",
+    "running_asyncio_loop",
+    "running_loop",
+    "running_task",
+]
 
 held_up: ContextVar[tuple[object, ...]] = ContextVar("toolwire.held_up", default=())
 """The loops, as `loop_here` names them, whose threads wait for what runs in this context: it may not wait for them."""
@@ -49,3 +61,14 @@ def loop_here() -> object:
     if loop is not None or no_loop_runs():
         return loop
     return sys.modules["trio"].lowlevel.current_trio_token()
+
+
+def call_in(loop: object, call: Callable[[], object]) -> None:
+    """Call in a loop, as `loop_here` names it: at once from inside it, soon from elsewhere, never once it has ended."""
+    if loop_here() is loop:
+        call()
+        return
+    native: Any = loop
+    soon = native.call_soon_threadsafe if isinstance(loop, asyncio.AbstractEventLoop) else native.run_sync_soon
+    with suppress(RuntimeError):
+        soon(call)

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextvars
+import json
 import logging
 import subprocess
 import sys
@@ -44,6 +45,12 @@ class BrokenToolError(ToolError):
         raise RuntimeError("no text for you")
 
 
+def _from_stop_iteration() -> RuntimeError:
+    error = RuntimeError("no such row")
+    error.__cause__ = StopIteration()
+    return error
+
+
 FAILURES: list[tuple[BaseException, str]] = [
     (RuntimeError("warehouse unreachable"), "warehouse unreachable"),
     (ToolError("NOT_FOUND", "no such order", ValueError("hidden")), "NOT_FOUND: no such order"),
@@ -54,7 +61,9 @@ FAILURES: list[tuple[BaseException, str]] = [
     (Broken(), "Broken"),
     (BrokenToolError("CODE"), "BrokenToolError"),
     (ValueError("cut \ud83d"), "cut ?"),
-    (StopIteration(), "coroutine raised StopIteration"),
+    (StopIteration(), "StopIteration"),
+    (StopIteration("no more rows"), "no more rows"),
+    (_from_stop_iteration(), "no such row"),
     (ExceptionGroup("unhandled errors", [ToolError("GONE", "away")]), "GONE: away"),
     (ExceptionGroup("unhandled errors", [ValueError("a"), ExceptionGroup("x", [Empty()])]), "a; Empty"),
     (SystemExit("bang"), 'tool "fail" panicked: bang'),
@@ -63,6 +72,7 @@ FAILURES: list[tuple[BaseException, str]] = [
      'tool "fail" panicked: called `Option::unwrap()` on a `None` value'),
     (BrokenPanic(), 'tool "fail" panicked: BrokenPanic'),
     (BaseExceptionGroup("x", [SystemExit("bang")]), 'tool "fail" panicked: bang'),
+    (GeneratorExit("bang"), 'tool "fail" panicked: bang'),
 ]  # fmt: skip
 
 
@@ -92,7 +102,10 @@ async def test_e7_e8_e9_every_failure_is_a_text_and_the_next_call_works(
             assert text_of(await client.call(era, "ok")) == "ok"
 
 
-@pytest.mark.parametrize("error", [kind("in a thread") for kind in (RuntimeError, SystemExit, PanicException)])
+THREADED = (RuntimeError, StopIteration, SystemExit, GeneratorExit, PanicException)
+
+
+@pytest.mark.parametrize("error", [kind("in a thread") for kind in THREADED])
 async def test_a_sync_handler_fails_like_any_other(error: BaseException) -> None:
     server: Server[Any] = Server("s")
     toolwire.add_tools(server, fails(error, sync=True))
@@ -135,6 +148,42 @@ async def test_a_cancellation_that_nobody_asked_for_is_an_answer(express: bool) 
     async with served(server, express=express) as client:
         await client.open(HANDSHAKE)
         assert text_of(await client.call(HANDSHAKE, "stray")) == 'tool "stray" panicked: CancelledError'
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_handler_that_cancels_its_own_task_ends_its_own_call_and_no_other(era: str) -> None:
+    """On the SDK lane it ends the whole session: that is the SDK's."""
+
+    @toolwire.tool
+    async def itself(wait: bool) -> str:
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+        if wait:
+            await asyncio.Event().wait()
+        return "said"
+
+    @toolwire.tool
+    async def other() -> str:
+        await anyio.lowlevel.checkpoint()
+        return "done"
+
+    server: Server[Any] = Server("s")
+    toolwire.add_tools(server, itself, other)
+    async with served(server) as client:
+        await client.open(era)
+        for wait, outcome in (
+            (b"true", b"the call was cancelled, and not by its client"),
+            (b"false", b'"text":"said"'),
+        ):
+            calls = [
+                call_line(era, "itself", b'{"wait":%s}' % wait, 1),
+                *(call_line(era, "other", b"{}", i) for i in (2, 3)),
+            ]
+            answers = sorted(await client.say(*calls), key=lambda line: str(json.loads(line)["id"]))
+            assert outcome in answers[0]
+            assert [b'"text":"done"' in line for line in answers[1:]] == [True, True]
 
 
 CANCELLED = b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s}}'

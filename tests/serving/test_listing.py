@@ -9,6 +9,8 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import anyio
+import anyio.lowlevel
+import anyio.to_thread
 import mcp_types as types
 import pytest
 from mcp.server.lowlevel import Server
@@ -17,7 +19,7 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
 
 import toolwire
 from tests.serving.parity import AnyServer
-from tests.serving.raw_client import ENVELOPE, ERAS, HANDSHAKE, MODERN, RawClient, request_line, served
+from tests.serving.raw_client import ENVELOPE, ERAS, HANDSHAKE, MODERN, RawClient, call_line, request_line, served
 from toolwire import Tool, _core
 from toolwire.contract.arguments import Arguments
 from toolwire.contract.policies import Settings
@@ -237,6 +239,7 @@ async def test_an_error_of_the_users_own_listing_stays_an_error() -> None:
 
 LISTEN = b'"notifications":{"toolsListChanged":true}'
 CHANGED = "notifications/tools/list_changed"
+CANCEL_LISTEN = b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5,"_meta":{%s}}}' % ENVELOPE
 
 
 @pytest.mark.parametrize("kind", [Server, MCPServer])
@@ -277,10 +280,60 @@ async def test_a_modern_client_hears_of_a_change_on_its_subscription_and_nowhere
         told = [json.loads(line) for line in client.lines]
         assert told[0]["method"] == "notifications/subscriptions/acknowledged"
         assert (told[1]["method"], told[1]["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"]) == (CHANGED, 5)
-        client.write(
-            b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5,"_meta":{%s}}}' % ENVELOPE
-        )
+        client.write(CANCEL_LISTEN)
         await client.settle()
+
+
+@pytest.mark.parametrize("kind", [Server, MCPServer])
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_tool_that_runs_in_a_thread_may_add_and_remove_others_and_the_client_hears_of_it(
+    kind: Any, era: str
+) -> None:
+    server = kind("s")
+
+    @toolwire.tool
+    def change(add: bool) -> str:
+        if add:
+            toolwire.add_tools(server, named("b"))
+        else:
+            toolwire.remove_tools(server, "b")
+        return "changed"
+
+    toolwire.add_tools(server, change)
+    async with served(server) as client:
+        await client.open(era)
+        if era == MODERN:
+            client.write(request_line(MODERN, "subscriptions/listen", LISTEN, 5))
+            with anyio.fail_after(10):
+                while not client.lines:
+                    await anyio.lowlevel.checkpoint()
+            client.lines.clear()
+        for number, add in enumerate((b"true", b"false"), 1):
+            client.write(call_line(era, "change", b'{"add":%s}' % add))
+            with anyio.fail_after(10):
+                while len(client.lines) < 2 * number:
+                    await anyio.lowlevel.checkpoint()
+        told = [json.loads(line) for line in client.lines]
+        assert sum(line.get("method") == CHANGED for line in told) == 2
+        assert [line["result"]["content"][0]["text"] for line in told if "result" in line] == ["changed"] * 2
+        if era == MODERN:
+            client.write(CANCEL_LISTEN)
+            await client.settle()
+        assert await pages(client, era) == [["change"]]
+
+
+async def test_a_server_that_changes_in_another_thread_tells_the_loops_that_it_is_served_in() -> None:
+    server: Server[Any] = Server("s")
+    toolwire.add_tools(server, named("a"))
+    async with served(server) as client:
+        await client.open(HANDSHAKE)
+        await anyio.to_thread.run_sync(toolwire.add_tools, server, named("b"))
+        await anyio.to_thread.run_sync(toolwire.remove_tools, server, "a")
+        with anyio.fail_after(10):
+            while len(client.lines) < 2:
+                await anyio.lowlevel.checkpoint()
+        assert [json.loads(line)["method"] for line in client.lines] == [CHANGED] * 2
+        assert await pages(client, HANDSHAKE) == [["b"]]
 
 
 async def test_a_subscription_handler_of_the_users_own_is_left_alone() -> None:

@@ -183,6 +183,31 @@ async def test_e14_e15_e16_e22_a_batch_is_refused_as_a_whole(
         assert [tool["name"] for tool in listed] == ["lookup_order"]
 
 
+@pytest.mark.parametrize(
+    ("batch", "text"),
+    [
+        ([toolwire.tool(raw, toolwire.require_approval(), name="refund"), None], APPROVAL),
+        ([None, toolwire.tool(raw, toolwire.require_approval(), name="refund")], REFUSED[0][1]),
+        ([echo, echo, None], REFUSED[1][1]),
+        ([echo, [echo], echo], REFUSED[4][1]),
+    ],
+)
+def test_e14_e15_e16_the_first_tool_that_is_refused_is_the_one_that_is_told(batch: list[Any], text: str) -> None:
+    """Spec one-session 1.8: for each tool in order."""
+    with pytest.raises(RegistrationError) as caught:
+        toolwire.add_tools(Server("shop"), *batch)
+    assert str(caught.value) == text
+
+
+@pytest.mark.parametrize("nobody", [None, "shop", object()])
+def test_what_is_no_server_is_refused_by_its_kind(nobody: Any) -> None:
+    text = f"the SDK's Server or MCPServer, not on {type(nobody).__name__}"
+    with pytest.raises(TypeError, match=text):
+        toolwire.add_tools(nobody, echo)
+    with pytest.raises(TypeError, match=text):
+        toolwire.remove_tools(nobody, "echo")
+
+
 async def test_e22_a_name_of_an_mcpservers_own_is_refused_too() -> None:
     server = MCPServer("shop")
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 from weakref import WeakSet
 
@@ -28,6 +29,7 @@ from toolwire.contract.current import serving
 from toolwire.contract.decorator import tool as make_tool
 from toolwire.contract.tool_object import Tool
 from toolwire.errors import RegistrationError, quoted
+from toolwire.loops import call_in
 from toolwire.wire.served_calls import Answered
 from toolwire.wire.server import Told
 
@@ -43,17 +45,17 @@ def add_tools(server: AnyServer, *tools: Tool | Callable[..., Any], page_size: i
 
     Every failure of a call is a result that the client's model can read. Raises RegistrationError, before anything is
     added, for a tool that is None, a name given twice or already served here, a tool that requires approval.
-    `page_size` splits the listing. A tool's timeout, cap and middleware do not apply here.
+    `page_size` splits the listing. A tool's timeout, cap and middleware do not apply here. Any thread may call it.
     """
     if page_size is not None and page_size < 1:
         raise RegistrationError(f"toolwire: add_tools: a page of {page_size} tools never ends the listing")
-    prepared = [_prepared(entry) for entry in tools]
     exported = exported_on(server)
     taken = exported.taken()
-    seen: set[str] = set()
-    for entry in prepared:
+    prepared: dict[str, Tool] = {}
+    for given in tools:
+        entry = _prepared(given)
         name = quoted(entry.name)
-        if entry.name in seen:
+        if entry.name in prepared:
             raise RegistrationError(f"toolwire: add_tools: duplicate tool name {name}")
         if entry.name in taken:
             raise RegistrationError(f"toolwire: add_tools: the server has a tool named {name} already")
@@ -62,10 +64,10 @@ def add_tools(server: AnyServer, *tools: Tool | Callable[..., Any], page_size: i
                 f"toolwire: add_tools: tool {name} requires approval and MCP has no approval channel; "
                 "expose it through serve_agent, whose dispatch answers gated calls with the approval error"
             )
-        seen.add(entry.name)
+        prepared[entry.name] = entry
     if page_size is not None:
         exported.page_size = page_size
-    exported.add([ServedTool(entry) for entry in prepared])
+    exported.add([ServedTool(entry) for entry in prepared.values()])
 
 
 def remove_tools(server: AnyServer, *names: str) -> None:
@@ -92,8 +94,10 @@ _NAME = "toolwire_exported"
 
 
 def exported_on(server: AnyServer) -> Exported:
-    """What toolwire serves on a server; nothing yet, for one that it has not seen."""
+    """What toolwire serves on a server; nothing yet, for one that it has not seen. Raises TypeError for no server."""
     lowlevel = _sdk.lowlevel_of(server)
+    if not isinstance(lowlevel, Server):
+        raise TypeError(f"toolwire serves tools on the SDK's Server or MCPServer, not on {type(server).__name__}")
     # It stands on the server itself: a table of ours would hold the server by its handlers, for ever.
     found = vars(lowlevel).get(_NAME)
     if not isinstance(found, Exported):
@@ -161,13 +165,12 @@ class Exported:
 
     def _changed(self) -> None:
         self._listing.changed()
-        wires = list(self.wires)
+        # A tool may add others, and a sync one runs in a thread: each wire hears of it in its own loop.
+        wires, bus = list(self.wires), self._bus
         for wire in wires:
-            if wire.handshake:
-                wire.notify("notifications/tools/list_changed")
-        bus = self._bus
+            call_in(wire.loop, partial(_tell, wire))
         if wires and bus is not None:
-            wires[0].spawn(lambda: bus.publish(ToolsListChanged()))
+            call_in(wires[0].loop, partial(wires[0].spawn, lambda: bus.publish(ToolsListChanged())))
 
     # The express lane's service
 
@@ -273,6 +276,11 @@ class Exported:
             else:
                 result["tools"].append(entry)
         result.update({name: value for name, value in dumped.items() if name != "tools"})
+
+
+def _tell(wire: Told) -> None:
+    if wire.handshake:
+        wire.notify("notifications/tools/list_changed")
 
 
 _CURSOR = "toolwire:"

@@ -53,23 +53,26 @@ class ServedListing:
 
     def changed(self) -> None:
         """The tools are others now."""
-        self._made.clear()
-        self._mirrored.clear()
+        # New ones: another thread may be about to keep what it made of the tools that were.
+        self._made = {}
+        self._mirrored = {}
 
     def entries(self, version: str) -> dict[str, Entry]:
         """The entries at a protocol version, by name."""
-        found = self._made.get(version)
+        kept = self._made
+        found = kept.get(version)
         if found is None:
-            made = ((name, _entry(tool, version)) for name, tool in self._tools.items())
-            found = self._made[version] = {name: entry for name, entry in made if entry is not None}
+            made = ((name, _entry(tool, version)) for name, tool in list(self._tools.items()))
+            found = kept[version] = {name: entry for name, entry in made if entry is not None}
         return found
 
     def mirrored(self, version: str) -> dict[str, Any]:
         """The input schemas that ask for arguments in headers too, by the name of their tool."""
-        found = self._mirrored.get(version)
+        kept = self._mirrored
+        found = kept.get(version)
         if found is None:
             schemas = ((name, entry["inputSchema"]) for name, (entry, _) in self.entries(version).items())
-            found = self._mirrored[version] = {name: schema for name, schema in schemas if _HEADER in to_json(schema)}
+            found = kept[version] = {name: schema for name, schema in schemas if _HEADER in to_json(schema)}
         return found
 
 

@@ -20,6 +20,7 @@ from toolwire.contract.output import ToolOutput
 from toolwire.contract.remote_output import RemoteOutput
 from toolwire.contract.tool_object import Tool
 from toolwire.errors import ToolError, ToolFailure, quoted
+from toolwire.loops import no_loop_runs
 from toolwire.wire.served_calls import Asked
 
 __all__ = ["ExpressRequest", "ServedTool", "goes_on"]
@@ -166,8 +167,11 @@ class ServedTool:
 def goes_on(error: BaseException) -> bool:
     """Whether what is no ordinary exception is for others to hear: the caller's own cancellation, a person's Ctrl-C."""
     cancelled = anyio.get_cancelled_exc_class()
-    if isinstance(error, KeyboardInterrupt | GeneratorExit):
+    if isinstance(error, KeyboardInterrupt):
         return True
+    if isinstance(error, GeneratorExit):
+        # With the loop gone, whoever clears up closes the coroutine; while it runs, a handler has raised it.
+        return no_loop_runs()
     if isinstance(error, BaseExceptionGroup):
         return error.subgroup((KeyboardInterrupt, cancelled)) is not None
     if not isinstance(error, cancelled):

@@ -36,7 +36,9 @@ async def run_handler(function: Callable[..., Any], is_async: bool, /, *args: An
         if is_async:
             return await function(*args, **named)
         call = functools.partial(function, *args, **named)
-        (value,) = await anyio.to_thread.run_sync(_boxed, call, abandon_on_cancel=True)
+        value, raised = await anyio.to_thread.run_sync(_boxed, call, abandon_on_cancel=True)
+        if raised is not None:
+            raise raised
         return await value if inspect.isawaitable(value) else value
     except ToolError:
         raise
@@ -44,13 +46,20 @@ async def run_handler(function: Callable[..., Any], is_async: bool, /, *args: An
         raise UnexpectedFailure(text_of(error), cause=error) from None
 
 
-def _boxed(call: Callable[[], Any]) -> tuple[Any]:
+def _boxed(call: Callable[[], Any]) -> tuple[Any, BaseException | None]:
     # Trio takes a coroutine that comes out of a thread for a mistake, if it can see it.
-    return (call(),)
+    try:
+        return call(), None
+    except (StopIteration, GeneratorExit) as error:
+        # Thrown into a coroutine that waits, the one becomes another and the other closes what it meets.
+        return None, error
 
 
 def text_of(error: BaseException) -> str:
     """What an exception says: its text, or its class's name when that is empty or cannot be had."""
+    if isinstance(error.__cause__, StopIteration) and error.args == ("coroutine raised StopIteration",):
+        # None leaves a coroutine as itself: Python puts this around it (PEP 479).
+        error = error.__cause__
     if isinstance(error, BaseExceptionGroup):
         # What a task group raises says only how many there are.
         return "; ".join(map(text_of, error.exceptions))

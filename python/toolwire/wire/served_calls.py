@@ -13,7 +13,7 @@ from typing import Any, Final, Protocol
 
 import anyio
 import anyio.abc
-from mcp_types import CONNECTION_CLOSED
+from mcp_types import CONNECTION_CLOSED, INTERNAL_ERROR
 from pydantic_core import to_json
 
 from toolwire._core import ServedCall
@@ -27,6 +27,7 @@ Job = tuple[ServedCall, "Tool", bytes | None]
 Serving = Coroutine[Any, Any, None]
 
 CLOSED: Final = to_json({"code": CONNECTION_CLOSED, "message": "Connection closed"})
+ABANDONED: Final = to_json({"code": INTERNAL_ERROR, "message": "the call was cancelled, and not by its client"})
 
 
 class Asked(Protocol):
@@ -173,6 +174,9 @@ class ServedCalls:
                 try:
                     awaited = context.run(serving.send, None)
                 except StopIteration:
+                    if task.cancelling():
+                        # It has cancelled this task, which was its own to all that it could see.
+                        break
                     continue
                 return serving, context, awaited
             return None
@@ -192,7 +196,8 @@ class ServedCalls:
             line = call.error_answer(answered.error)
         except BaseException as error:
             cancelled = isinstance(error, anyio.get_cancelled_exc_class())
-            self._end_of(call, call.error_answer(CLOSED) if self._ended and cancelled else b"")
+            # A client that has cancelled it hears nothing; a handler may also have cancelled itself.
+            self._end_of(call, call.error_answer(CLOSED if self._ended else ABANDONED) if cancelled else b"")
             raise
         self._end_of(call, line)
 

@@ -22,7 +22,7 @@ from mcp_types import INTERNAL_ERROR, JSONRPCNotification
 from pydantic_core import to_json
 
 from toolwire import _core, _sdk
-from toolwire.loops import on_asyncio
+from toolwire.loops import loop_here, on_asyncio
 from toolwire.wire.kept import Kept
 from toolwire.wire.limits import (
     LEAVE_TIMEOUT,
@@ -64,6 +64,8 @@ class HttpLane:
         self._gate = Gate(manager)
         self._as_json = manager.json_response
         self._runs = False
+        self.loop: object = None
+        """The one that the app runs in, once it does."""
         self._running: set[PostedCall] = set()
         self._of_sessions: dict[tuple[Any, int | str], PostedCall] = {}
         """Those of them that belong to a session, by it and the client's id: of two with one id, the later."""
@@ -89,6 +91,7 @@ class HttpLane:
             async with self._sdk_run():
                 async with anyio.create_task_group() as self.tasks:
                     self._runs = True
+                    self.loop = loop_here()
                     self._service.wires.add(self)
                     try:
                         yield

@@ -20,6 +20,7 @@ from pydantic_core import to_json
 
 from toolwire import _core
 from toolwire._core import ServedCall
+from toolwire.loops import loop_here
 from toolwire.wire.channel import HeldChannel
 from toolwire.wire.kept import Kept
 from toolwire.wire.limits import QUEUED_BYTES, SERVED_AT_ONCE
@@ -44,7 +45,11 @@ class Carrier(Protocol):
 
 
 class Told(Protocol):
-    """Whoever serves the tools, and tells its clients when they are others."""
+    """Whoever serves the tools, and tells its clients when they are others. All but `loop` is for its own loop."""
+
+    @property
+    def loop(self) -> object:
+        """The loop that it lives in, as `loop_here` names it."""
 
     @property
     def handshake(self) -> bool:
@@ -93,6 +98,7 @@ class ServerWire:
         self._channel = channel
         self._service = service
         self._tasks = tasks
+        self.loop = loop_here()
         self._inbound = _core.Inbound(line_limit)
         self._at_once = at_once
         self._sdk = ServedSdkLane(channel.write, service.certain)
