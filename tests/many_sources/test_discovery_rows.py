@@ -1,11 +1,13 @@
 """Rows 1 to 29 and 42 to 51 of many-sources 7: discovery, names, frozen descriptors, policies."""
 
+import asyncio
 import json
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import anyio
+import anyio.to_thread
 import pytest
 from mcp.server.mcpserver import MCPServer
 
@@ -524,3 +526,32 @@ async def test_a_policy_that_raises_is_never_read_as_permission() -> None:
         with pytest.raises(toolwire.InputRejected):
             planned(b"{}")
         assert planned(b"[]") == ("", True)
+
+
+@pytest.mark.parametrize("option", ["on_bad_tool", "on_bad_source", "order", "compile"])
+async def test_an_option_that_is_none_is_refused(option: str) -> None:
+    wrong: dict[str, Any] = {option: "quarantine"}
+    with pytest.raises(ValueError, match=r"^'quarantine' is none of \("):
+        await toolwire.discover([], **wrong)
+
+
+async def test_another_loop_discovers_and_calls_at_the_home_of_the_connection() -> None:
+    """Fault I8: a connection is used from any loop, and each call goes to the loop that it lives in."""
+    prompt = b'{"role":"user","content":{"type":"text","text":"hello"}}'
+    answers = {
+        "tools/list": listing(entry("t")),
+        "tools/call": result(OK),
+        "prompts/list": result(b'{"prompts":[{"name":"p"}]}'),
+        "prompts/get": result(b'{"messages":[%s]}' % prompt, verbatim=True),
+    }
+
+    async def elsewhere(connection: toolwire.Connection) -> tuple[Tool, str, str]:
+        (found,) = await toolwire.discover([Source("s", connection)])
+        (message,) = await (await toolwire.prompts(connection)).get("p")
+        return found, await found.invoke(), message.text
+
+    async with connected(answers) as (server, connection):
+        tool, *said = await anyio.to_thread.run_sync(lambda: asyncio.run(elsewhere(connection)))
+        assert said == ["ok", "hello"]
+        assert await tool.invoke() == "ok"
+        assert len(server.requests("tools/call")) == 2

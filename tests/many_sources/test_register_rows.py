@@ -312,10 +312,11 @@ async def test_row_148_a_validator_that_rejects(era: str, error: Exception) -> N
     def check(arguments: bytes) -> None:
         raise error
 
-    async with registered(validated(check), era=era) as (connection, _):
-        found = await raw_call(connection, "t", b"{}")
-    assert found["isError"] is True
-    assert found["content"] == [{"type": "text", "text": "toolwire: invalid invocation: arguments: not so"}]
+    for tool in (validated(check), validated(lambda _: error)):
+        async with registered(tool, era=era) as (connection, _):
+            found = await raw_call(connection, "t", b"{}")
+        assert found["isError"] is True
+        assert found["content"] == [{"type": "text", "text": "toolwire: invalid invocation: arguments: not so"}]
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -431,3 +432,43 @@ def test_a_continuation_of_nobody_is_no_json() -> None:
             Continuation.from_json(text)
         with pytest.raises(toolwire.ToolwireError):
             InputRequest.from_json(text)
+
+
+async def test_a_verdict_that_nobody_would_await_admits_nothing() -> None:
+    async def check(arguments: bytes) -> None:
+        raise AssertionError("nobody awaits this")
+
+    with pytest.raises(TypeError, match=r"^validate_input takes a plain function"):
+        validate_input(check)
+
+    class Async:
+        async def __call__(self, arguments: bytes) -> None:
+            raise AssertionError("nor this")
+
+    ran: list[bytes] = []
+    hidden = Tool.raw("t", "", OBJ, ran.append, validate_input(Async()))
+    with pytest.raises(toolwire.InputValidationDefect, match="its verdict is a coroutine"):
+        await hidden.call(b"{}")
+    assert ran == []
+
+
+@pytest.mark.parametrize("allowed", [(True, True), (True, False), (False, True)])
+async def test_of_several_guards_and_checks_each_has_to_admit(allowed: tuple[bool, bool]) -> None:
+    def authorizer(verdict: bool) -> Any:
+        async def authorize(name: str, invocation: Any) -> bool:
+            return verdict
+
+        return authorize
+
+    def check(verdict: bool) -> Any:
+        return lambda _: None if verdict else InputRejected("not so")
+
+    guards = Tool.raw("t", "", OBJ, lambda _: "ran", *[guard(authorizer(verdict)) for verdict in allowed])
+    checks = Tool.raw("t", "", OBJ, lambda _: "ran", *[validate_input(check(verdict)) for verdict in allowed])
+    if all(allowed):
+        assert await guards.invoke() == await checks.invoke() == "ran"
+        return
+    with pytest.raises(ToolFailure, match="is not authorized"):
+        await guards.call(b"{}")
+    with pytest.raises(toolwire.InvalidInvocation, match="not so"):
+        await checks.call(b"{}")

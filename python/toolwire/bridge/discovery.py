@@ -40,6 +40,8 @@ __all__ = ["Source", "annotated_read_only", "discover"]
 LIST_TIMEOUT = Limits().list_timeout
 """Seconds for all sources together, as for one."""
 
+_CHOICES, _ORDERS, _TIMES = ("error", "skip"), ("listed", "name"), ("lazy", "eager")
+
 Concurrency = Callable[[str, str, dict[str, Any], Any], tuple[str, bool]]
 
 
@@ -81,6 +83,9 @@ async def discover(
     reports them on `.skipped` instead. Output schemas are compiled here, input schemas when a tool is first prepared or
     bound, or here as well with `compile="eager"`.
     """
+    for word, known in ((on_bad_tool, _CHOICES), (on_bad_source, _CHOICES), (order, _ORDERS), (compile, _TIMES)):
+        if word not in known:
+            raise ValueError(f"{word!r} is none of {known}")
     asked = list(sources or ())
     for index, source in enumerate(asked):
         if source.session is None:
@@ -115,7 +120,11 @@ async def _list_all(sources: Sequence[Source], timeout: float | None, promises: 
     async def one(index: int, source: Source) -> None:
         try:
             origin = Origin(source.session)
-            entries, warnings = await listed_entries(origin)
+            home = origin.home
+            if home is None or home.is_here():
+                entries, warnings = await listed_entries(origin)
+            else:
+                entries, warnings = await home.visit(lambda: listed_entries(origin))
             promises.begin(entries)
             outcomes[index] = (origin, entries, warnings)
         except Exception as error:  # noqa: BLE001 - a source may be anybody's; what is wrong with it is charged to it
@@ -199,7 +208,7 @@ class _Discovery:
             concurrency=concurrency,
             output_validator=output_validator,
             binding_id=f"{self._word}:{len(self._names)}",
-            home=self._home,
+            home=origin.home or self._home,
         )
         tool = Tool(name, entry, caller.settings(self._settings), caller)
         caller.adopt(tool)

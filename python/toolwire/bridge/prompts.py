@@ -137,7 +137,11 @@ class Prompts:
 
 async def _asked(source: Source, method: str, params: dict[str, Any]) -> tuple[bytes, dict[str, bytes]]:
     """A complete result, and its members. Raises RemoteCallError: what asks for input is never an empty success."""
-    result = await source.ask(method, params)
+    home = source.home
+    if home is None or home.is_here():
+        result = await source.ask(method, params)
+    else:
+        result = await home.visit(lambda: source.ask(method, params))
     if result[:1] != b"{":
         raise RemoteCallError("the server's result is not an object", raw=result)
     members = _core.members(result)

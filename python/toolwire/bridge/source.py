@@ -34,6 +34,8 @@ class Source:
 
     def __init__(self, origin: Connection | ClientWire | HttpWire | mcp.Client | ClientSession) -> None:
         self.session: ClientSession | None
+        self.home = origin.home if isinstance(origin, Connection) else None
+        """The loop that the connection lives in; `None` for what is used where its owner opened it."""
         if isinstance(origin, ClientWire | HttpWire):
             self.wire: Wire | None = origin
             self.session = None

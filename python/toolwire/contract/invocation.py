@@ -6,6 +6,7 @@ the binding of that contract will run.
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -155,9 +156,19 @@ class Contract:
         return Invocation(call_id, self.name, exact, self)
 
 
+def judge(validator: Callable[[bytes], object], arguments: bytes) -> None:
+    """Asks a validator. An error that it returns is raised, and so is what it raises."""
+    verdict = validator(arguments)
+    if isinstance(verdict, Exception):
+        raise verdict
+    if inspect.iscoroutine(verdict):
+        verdict.close()
+        raise TypeError("its verdict is a coroutine, which nobody would await")
+
+
 def _run(validator: Callable[[bytes], object], arguments: bytes) -> None:
     try:
-        validator(arguments)
+        judge(validator, arguments)
     except (InputRejected, ValueError) as error:
         raise InvalidInvocation(f"toolwire: invalid invocation: arguments: {error}") from None
     except Exception as error:

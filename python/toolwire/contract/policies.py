@@ -1,15 +1,18 @@
 """Policies: values that say how a tool is run, given when it is made or imported.
 
-Each is a function from settings to settings, applied in order; the last word on one setting wins. A negative number
-changes nothing, 0 lifts a limit (spec one-session 2.2).
+Each is a function from settings to settings, applied in order; the last word on one setting wins, but middleware,
+guards and checks add up. A negative number changes nothing, 0 lifts a limit (spec one-session 2.2).
 """
 
+import inspect
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Literal
+
+from toolwire.contract.invocation import judge
 
 __all__ = [
     "Policy",
@@ -184,14 +187,39 @@ def annotations(
 def guard(authorizer: Any) -> Policy:
     """Asks `async (name, invocation) -> bool` before each admitted call: a refusal is a ToolFailure of kind `rejected`.
 
-    An authorizer that raises is an AuthorizationError; either way the tool does not run.
+    An authorizer that raises is an AuthorizationError; either way the tool does not run. Of several each has to allow.
     """
-    return Policy("guard(…)", lambda settings: replace(settings, authorizer=authorizer))
+
+    def guarded(settings: Settings) -> Settings:
+        first = settings.authorizer
+        if first is None:
+            return replace(settings, authorizer=authorizer)
+
+        async def each(name: str, admitted: Any) -> bool:
+            return bool(await first(name, admitted)) and bool(await authorizer(name, admitted))
+
+        return replace(settings, authorizer=each)
+
+    return Policy("guard(…)", guarded)
 
 
 def validate_input(check: Callable[[bytes], object]) -> Policy:
     """Checks an admitted call's argument bytes after the schema: InputRejected or ValueError refuses them.
 
-    Anything else that it raises is a defect, not a refusal.
+    Anything else that it raises is a defect, not a refusal. An error that it returns counts as raised, and of several
+    checks each has to pass. It is a plain function: raises TypeError for a coroutine function.
     """
-    return Policy("validate_input(…)", lambda settings: replace(settings, validator=check))
+    if inspect.iscoroutinefunction(check):
+        raise TypeError("validate_input takes a plain function: nobody would await a coroutine function's verdict")
+
+    def validated(settings: Settings) -> Settings:
+        first = settings.validator
+
+        def each(arguments: bytes) -> None:
+            if first is not None:
+                judge(first, arguments)
+            judge(check, arguments)
+
+        return replace(settings, validator=each)
+
+    return Policy("validate_input(…)", validated)
