@@ -185,6 +185,13 @@ async def test_arguments_are_mirrored_in_headers_as_the_sdk_mirrors_them(engine:
             await connection.session.call_tool("query", arguments)
             ours, theirs = map(of_the_protocol, served.requests("tools/call"))
             assert ours == theirs
+        long = b'{"region":"eu","limit":%s}' % (b"1" * 5_000)
+        served.received.clear()
+        await tools["query"].invoke(long)
+        (request,) = served.requests("tools/call")
+        assert b'"arguments":' + long in request.body
+        assert of_the_protocol(request)["mcp-param-region"] == "eu"
+        assert "mcp-param-limit" not in of_the_protocol(request), "the SDK's server takes no such number from a header"
         assert tools.names == ("query",)
         assert [record.name for record in tools.skipped] == ["bad"], "the protocol drops it, and it is told"
 

@@ -8,6 +8,7 @@ import anyio
 import brotli  # type: ignore[import-untyped]  # its package has no types
 import pytest
 from backports import zstd
+from mcp import MCPError
 
 import toolwire
 from tests.http.clients import DONE, ENGINES, PATIENCE, connected, echo_of, fault, peer
@@ -401,3 +402,52 @@ async def test_closing_ends_the_calls_in_flight_with_what_is_known_of_them(engin
                     await connection.aclose()
                 told = await fault(echo)
                 assert told.may_have_run is False
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "said"),
+    [
+        (401, {"WWW-Authenticate": "Bearer"}, "the server asks for authorization (HTTP 401 Unauthorized)"),
+        (403, {}, "the server refuses access (HTTP 403 Forbidden)"),
+        (405, {}, "the server answered with HTTP 405 Method Not Allowed"),
+        (429, {"Retry-After": "7"}, "rate limited (HTTP 429 Too Many Requests), try again in 7 s"),
+        (503, {"Retry-After": "3"}, "the server is unavailable (HTTP 503 Service Unavailable), try again in 3 s"),
+    ],
+)
+@pytest.mark.parametrize("encoded", [False, True])
+async def test_a_handshake_that_is_refused_says_why_whatever_its_body_is(
+    engine: str, status: int, headers: dict[str, str], said: str, encoded: bool
+) -> None:
+    """Fault J4: its body is JSON, and no JSON-RPC."""
+    body = b'{"error":"slow down"}'
+    coding = {"Content-Encoding": "gzip"} if encoded else {}
+    answer = http.reply(
+        gzip.compress(body) if encoded else body, status=status, headers={**headers, **coding}, verbatim=True
+    )
+    async with HttpPeer({"server/discover": answer, "initialize": answer}) as served:
+        with pytest.raises(toolwire.ConnectError) as caught:
+            async with connected(served.url, engine):
+                raise AssertionError("there is no session")
+    assert f"failed: {said}: {body.decode()}" in str(caught.value)
+
+
+async def test_a_json_rpc_error_of_a_refused_request_of_the_sdk_is_passed_on(engine: str) -> None:
+    answer = http.reply(error(-32000, "quota"), status=429)
+    async with (
+        peer(answers={"resources/list": answer}) as served,
+        connected(served.url, engine) as connection,
+    ):
+        with pytest.raises(MCPError, match=r"^quota$") as caught:
+            await connection.session.list_resources()
+    assert caught.value.code == -32000
+
+
+async def test_a_secret_in_the_url_is_in_no_error_text(engine: str) -> None:
+    garbage = http.then(http.send(b"no HTTP at all\r\n\r\n"), http.close())
+    async with (
+        peer([garbage, http.reset(), http.reply(b"no", status=500)]) as served,
+        connected(f"{served.url}?key=hush", engine) as connection,
+    ):
+        echo = await echo_of(connection)
+        for _ in range(3):
+            assert "hush" not in str(await fault(echo))

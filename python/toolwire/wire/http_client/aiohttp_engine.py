@@ -71,6 +71,8 @@ class AiohttpEngine:
 
 
 _HEAD = 32 * 1024
+_SHOWN = 200
+"""Characters of a broken head that an error text quotes."""
 
 
 class _Body(aiohttp.Payload):
@@ -135,4 +137,9 @@ def _lost(error: BaseException) -> Lost:
         return Lost("the connection broke in the middle of the answer")
     if isinstance(error, TimeoutError):
         return Lost("the server was silent for too long")
+    if isinstance(error, aiohttp.ClientResponseError):
+        # Its own text names the URL, where a secret may stand.
+        return Lost(f"the connection broke: {' '.join(error.message.split())[:_SHOWN]}")
+    if isinstance(error, aiohttp.InvalidURL):
+        return Lost("the connection broke: the URL is none")
     return Lost(f"the connection broke: {str(error) or type(error).__name__}")

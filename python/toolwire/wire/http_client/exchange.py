@@ -16,9 +16,9 @@ from toolwire.wire.express import Label, named
 from toolwire.wire.http_client.bodies import answer_in, frames_of, media_type
 from toolwire.wire.http_client.engine import Engine, Lost, Reply, Sent
 from toolwire.wire.http_client.event_replies import EventReplies
-from toolwire.wire.http_client.http_faults import ERROR_BODY, not_an_answer, refused
+from toolwire.wire.http_client.http_faults import not_an_answer, refused
 from toolwire.wire.http_client.httpx_engine import HttpxEngine
-from toolwire.wire.http_client.inflate import Body
+from toolwire.wire.http_client.inflate import Body, start_of
 from toolwire.wire.http_client.learned import SESSION, Learned
 from toolwire.wire.http_client.mirrored import Mirrors
 
@@ -121,7 +121,7 @@ class Exchange:
                     # A stream ends a moment after its answer, and then its connection may be used again.
                     handed = self._linger(reply)
                     return frame
-                body = await self._error_body(reply)
+                body = await start_of(reply)
                 if status in _KEEPS_METHOD and redirects > 0:
                     target = _within_origin(url, reply.headers.get("location"))
                     if target is not None:
@@ -219,17 +219,6 @@ class Exchange:
             return await Body(reply, self._limit).whole()
         except Lost as error:
             raise call.lost(str(error), error) from error
-
-    async def _error_body(self, reply: Reply) -> bytes:
-        """The start of it: that it goes on, or breaks off, changes nothing."""
-        read = b""
-        try:
-            body = Body(reply, None)
-            while len(read) < ERROR_BODY and (part := await body.part()):
-                read += part
-        except Lost:
-            pass
-        return read[:ERROR_BODY]
 
 
 def _error_answer(body: bytes, number: int, limit: int) -> _core.Frame | None:

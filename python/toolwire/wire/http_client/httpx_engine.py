@@ -29,7 +29,7 @@ class HttpxEngine:
         self._client = client
         self._options: dict[str, Any] = {} if timeout is None else {"timeout": timeout}
 
-    async def send(self, method: str, url: str, headers: Mapping[str, str], body: bytes, sent: Sent) -> _Reply:
+    async def send(self, method: str, url: str, headers: Mapping[str, str], body: bytes, sent: Sent) -> HttpxReply:
         """Writes a request and waits for the head of its response. Raises Lost."""
 
         async def trace(event: str, info: object) -> None:
@@ -52,13 +52,13 @@ class HttpxEngine:
             # The auth may be anybody's, and raise anything; to its caller it is one failed call.
             raise Lost(f"the request was not made: {str(error) or type(error).__name__}") from error
         sent.written = True
-        return _Reply(response)
+        return HttpxReply(response)
 
     async def aclose(self) -> None:
         """The client is its owner's to close."""
 
 
-class _Reply:
+class HttpxReply:
     __slots__ = ("_parts", "_response", "ended", "headers", "status")
 
     def __init__(self, response: httpx2.Response) -> None:

@@ -12,11 +12,24 @@ from importlib.util import find_spec
 from typing import Final, Protocol
 
 from toolwire.wire.http_client.engine import Lost, Reply
+from toolwire.wire.http_client.http_faults import ERROR_BODY
 
-__all__ = ["ENCODINGS", "Body", "Bomb"]
+__all__ = ["ENCODINGS", "Body", "Bomb", "start_of"]
 
 STEP: Final = 256 * 1024
 """Bytes that one step of a decoder may give out: the most that stands in memory before the bound is looked at."""
+
+
+async def start_of(reply: Reply) -> bytes:
+    """The start of an error's body: that it goes on, or breaks off, changes nothing."""
+    read = b""
+    try:
+        body = Body(reply, None)
+        while len(read) < ERROR_BODY and (part := await body.part()):
+            read += part
+    except Lost:
+        pass
+    return read[:ERROR_BODY]
 
 
 class Bomb(Lost):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
+from typing import Any
 
 from mcp.shared.inbound import (
     MCP_METHOD_HEADER,
@@ -36,7 +38,7 @@ class Mirrors:
             self._maps.pop(entry.name, None)
             if schema is not None and b"x-mcp-header" in schema:
                 try:
-                    value = json.loads(schema)
+                    value = _decoded(schema)
                     if find_invalid_x_mcp_header(value) is None:
                         self._maps[entry.name] = x_mcp_header_map(value)
                 except (ValueError, RecursionError):
@@ -57,5 +59,17 @@ class Mirrors:
         headers[MCP_NAME_HEADER] = encode_header_value(name)
         wanted = self._maps.get(name) if method == "tools/call" else None
         if wanted:
-            headers.update(mcp_param_headers(wanted, json.loads(frame.call_arguments() or b"{}")))
+            headers.update(mcp_param_headers(wanted, _decoded(frame.call_arguments() or b"{}")))
         return headers
+
+
+def _decoded(text: bytes) -> Any:
+    """The value of a JSON text. An integer longer than Python reads is a Decimal: no header can carry it either."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return json.loads(text, parse_int=lambda digits: int(digits) if len(digits) <= _LONGEST else Decimal(digits))
+
+
+_LONGEST = 4_300
+"""Digits that Python turns into an `int` without being told to."""

@@ -11,11 +11,13 @@ from collections.abc import Mapping
 from typing import Any, Final, Protocol
 
 import httpx2
-from mcp_types import INTERNAL_ERROR
+from mcp_types import INTERNAL_ERROR, JSONRPCError, jsonrpc_message_adapter
+from pydantic import ValidationError
 
 from toolwire.wire.http_client.bodies import media_type
-from toolwire.wire.http_client.http_faults import ERROR_BODY, not_an_answer
-from toolwire.wire.http_client.httpx_engine import lost
+from toolwire.wire.http_client.http_faults import not_an_answer
+from toolwire.wire.http_client.httpx_engine import HttpxReply, lost
+from toolwire.wire.http_client.inflate import start_of
 from toolwire.wire.http_client.learned import SESSION
 
 __all__ = ["WatchedClient", "Watcher"]
@@ -23,8 +25,9 @@ __all__ = ["WatchedClient", "Watcher"]
 GOODBYE_TIMEOUT: Final = 2.0
 """Seconds for the DELETE that ends a session: a close has five in all (fault I4)."""
 
-_EXPLAINED: Final = (401, 403, 429)
-"""Beside 5xx, the statuses whose meaning the SDK's transport would not tell."""
+_ERROR: Final = 400
+_TOLD: Final = 404
+"""The one error status whose meaning the SDK's transport tells: no such method, or a lost session."""
 
 
 class Watcher(Protocol):
@@ -86,27 +89,34 @@ def is_of(request: httpx2.Request, clue: bytes, method: str) -> bool:
 async def _explained(request: httpx2.Request, response: httpx2.Response) -> httpx2.Response:
     """An error status with a text of its own, where the SDK would say only that there was one (fault J4)."""
     status = response.status_code
-    if request.method != "POST" or not (status in _EXPLAINED or status >= 500):  # noqa: PLR2004 - HTTP's own class
+    if request.method != "POST" or status < _ERROR or status == _TOLD:
         return response
-    if media_type(response.headers.get("content-type")) == "application/json":
-        return response
-    body = b""
+    reply = HttpxReply(response)
     try:
-        async for chunk in response.aiter_raw():
-            body += chunk[: ERROR_BODY - len(body)]
-            if len(body) >= ERROR_BODY:
-                break
+        body = await start_of(reply)
     finally:
-        await response.aclose()
-    if response.headers.get("content-encoding"):
-        body = b""
+        await reply.aclose()
+    if media_type(response.headers.get("content-type")) == "application/json" and _is_answer(body):
+        kept = {**_kept(response.headers), "content-type": "application/json"}
+        return httpx2.Response(status, content=body, headers=kept, request=response.request)
     error = not_an_answer(status, response.headers, body)
     return _failure(response.request, status, str(error).removeprefix("mcp: "), response.headers)
+
+
+def _is_answer(body: bytes) -> bool:
+    """The SDK will find a JSON-RPC error in it."""
+    try:
+        return isinstance(jsonrpc_message_adapter.validate_json(body, by_name=False), JSONRPCError)
+    except ValidationError:
+        return False
+
+
+def _kept(headers: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in headers.items() if name.lower() in ("www-authenticate", SESSION)}
 
 
 def _failure(
     request: httpx2.Request, status: int, text: str, headers: Mapping[str, str] | None = None
 ) -> httpx2.Response:
-    kept = {name: value for name, value in (headers or {}).items() if name.lower() in ("www-authenticate", SESSION)}
     error = {"jsonrpc": "2.0", "id": None, "error": {"code": INTERNAL_ERROR, "message": text}}
-    return httpx2.Response(status, json=error, headers=kept, request=request)
+    return httpx2.Response(status, json=error, headers=_kept(headers or {}), request=request)
