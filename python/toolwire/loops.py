@@ -9,8 +9,11 @@ from contextlib import suppress
 from contextvars import ContextVar
 from typing import Any
 
+import anyio
+
 __all__ = [
     "call_in",
+    "goes_on",
     "held_up",
     "loop_here",
     "no_loop_runs",
@@ -72,3 +75,20 @@ def call_in(loop: object, call: Callable[[], object]) -> None:
     soon = native.call_soon_threadsafe if isinstance(loop, asyncio.AbstractEventLoop) else native.run_sync_soon
     with suppress(RuntimeError):
         soon(call)
+
+
+def goes_on(error: BaseException) -> bool:
+    """Whether what is no ordinary exception is for others to hear: the caller's own cancellation, a person's Ctrl-C."""
+    cancelled = anyio.get_cancelled_exc_class()
+    if isinstance(error, KeyboardInterrupt):
+        return True
+    if isinstance(error, GeneratorExit):
+        # With the loop gone, whoever clears up closes the coroutine; while it runs, a handler has raised it.
+        return no_loop_runs()
+    if isinstance(error, BaseExceptionGroup):
+        return error.subgroup((KeyboardInterrupt, cancelled)) is not None
+    if not isinstance(error, cancelled):
+        return False
+    # On asyncio a handler may raise this by itself, as by awaiting a task that somebody else cancelled.
+    task = asyncio.current_task() if issubclass(cancelled, asyncio.CancelledError) else None
+    return task is None or task.cancelling() > 0

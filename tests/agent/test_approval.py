@@ -8,11 +8,14 @@ import pytest
 from toolwire import (
     Agent,
     ApprovalRequired,
+    Message,
     PendingCall,
     RunError,
     RunResult,
     Tool,
     ToolError,
+    ToolFailure,
+    ToolOutput,
     ToolwireError,
     current_call,
     messages_from_json,
@@ -20,6 +23,8 @@ from toolwire import (
     tool,
 )
 from toolwire.agent.dispatch import ApprovalCase
+from toolwire.agent.middleware import Call as ToolCall
+from toolwire.agent.middleware import Next
 from toolwire.testing import Call, Say, Script, ToolCalls
 
 ran: list[tuple[str, bytes]] = []
@@ -91,6 +96,51 @@ async def test_what_was_approved_is_what_is_sent() -> None:
     again = await agent.generate(messages=result.messages, approve=[shown], deny=["r2", "r3"])
     assert [call.id for call in again.pending] == ["r1"]
     assert ran == []
+
+
+async def test_what_was_approved_is_what_is_sent_where_a_middleware_changes_it() -> None:
+    async def stamp(call: ToolCall, following: Next) -> ToolOutput:
+        return await following(call.with_args(stamped[-1]))
+
+    stamped = [b'{"id":7}']
+    asked = b'{"id":1}'
+    agent = Agent(Script(ToolCalls(Call("refund", asked, "r1")), Say("bye")), tools=[gated()], middleware=[stamp])
+    result = await agent.generate("go")
+    assert [call.args for call in result.pending] == [b'{"id":7}']
+    stamped.append(b'{"id":8}')
+    again = result
+    for approval in ("r1", result.pending[0], PendingCall("r1", "refund", asked, result.pending[0].fingerprint)):
+        again = await agent.generate(messages=result.messages, approve=[approval])
+        assert ([call.args for call in again.pending], ran) == ([b'{"id":8}'], [])
+    saved = messages_from_json(again.messages_json())
+    resumed = await agent.generate(messages=saved, approve=[PendingCall.from_json(again.pending[0].to_json())])
+    assert (resumed.text, ran) == ("bye", [("refund", b'{"id":8}')])
+
+
+async def test_an_approval_by_id_of_a_transcript_without_marks_is_of_the_bytes_that_stand_in_it() -> None:
+    async def stamp(call: ToolCall, following: Next) -> ToolOutput:
+        return await following(call.with_args(b'{"id":7}'))
+
+    _, result = await parked()
+    messages = [Message(message.role, message.parts).with_marks({}) for message in result.messages]
+    agent = Agent(Script(Say("bye")), tools=[gated(), lookup], middleware=[stamp])
+    again = await agent.generate(messages=messages, approve=["r1"], deny=["r2", "r3"])
+    assert ([call.args for call in again.pending], ran) == ([b'{"id":7}'], [])
+    plain = Agent(Script(Say("bye")), tools=[gated(), lookup])
+    await plain.generate(messages=messages, approve="r1", deny=["r2", "r3"])
+    assert ran == [("refund", b'{ "id" : 1.50 }')]
+
+
+async def test_a_resolved_call_may_be_a_failure() -> None:
+    agent, result = await parked()
+    given = {"r1": ToolError("REFUSED", "by the bank"), "r2": ToolFailure("broken", output=ToolOutput("half"))}
+    resumed = await agent.generate(messages=result.messages, resolve=given, deny="r3")
+    parts = [part for message in resumed.messages for part in message.results if part.name == "refund"]
+    assert [(part.content, part.is_error) for part in parts] == [
+        ("REFUSED: by the bank", True),
+        ("broken", True),
+        ("DENIED: no reason given", True),
+    ]
 
 
 async def test_a_resolved_call_takes_the_given_text_and_its_cap() -> None:

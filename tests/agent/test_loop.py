@@ -1,6 +1,7 @@
 """The loop of a run: rows G of the reference's table (spec one-session, part 3), each named by its row."""
 
-from collections.abc import Sequence
+from asyncio import CancelledError
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 import anyio
@@ -27,7 +28,7 @@ from toolwire import (
 )
 from toolwire.agent.middleware import Call as ToolCall
 from toolwire.agent.middleware import Middleware, Next
-from toolwire.agent.model import ModelEvent
+from toolwire.agent.model import ModelEvent, ModelRequest
 from toolwire.testing import Call, Fail, MaxTokens, Raw, Say, Script, ToolCalls
 
 
@@ -320,6 +321,11 @@ async def test_g31_calls_of_a_cut_off_answer_are_not_run() -> None:
             [CallEvent("1", "a", b"{}"), CallEvent("1", "b", b"{}"), Finish("tool_calls")],
             "the call id '1' twice in one step",
         ),
+        ([CallEvent(1, "a", b"{}"), Finish("tool_calls")], "a call's id is int, not str"),  # type: ignore[arg-type]  # a model's mistake
+        (
+            [CallEvent("1", "a", {"q": 1}), Finish("tool_calls")],  # type: ignore[arg-type]  # a model's mistake
+            "a call's arguments are dict, not bytes or str",
+        ),
     ],
 )
 async def test_a_stream_that_breaks_its_contract_ends_the_run(events: Sequence[ModelEvent], breach: str) -> None:
@@ -333,3 +339,56 @@ async def test_a_stream_that_breaks_its_contract_ends_the_run(events: Sequence[M
 async def test_a_failing_model_ends_the_run() -> None:
     with pytest.raises(RunError, match=r"^toolwire: run failed at step 0: model stream: provider down$"):
         await Agent(Script(Fail("provider down"))).generate("go")
+
+
+class Odd:
+    """A model that raises: before it streams, while it streams, and what is no ordinary failure."""
+
+    provider, name, scripted = "toolwire", "odd", True
+
+    def __init__(self, error: BaseException, *, streams: bool) -> None:
+        self._error = error
+        self._streams = streams
+
+    def stream(self, request: ModelRequest, /) -> AsyncIterator[ModelEvent]:
+        return self._stream() if self._streams else self._raise()
+
+    def _raise(self) -> AsyncIterator[ModelEvent]:
+        raise self._error
+
+    async def _stream(self) -> AsyncIterator[ModelEvent]:
+        yield TextDelta("x")
+        raise self._error
+
+
+@pytest.mark.parametrize("streams", [True, False])
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (KeyError(), "model stream: KeyError"),
+        (SystemExit(2), "toolwire: model violated the stream contract: panic: 2"),
+        (CancelledError(), "toolwire: model violated the stream contract: panic: CancelledError"),
+    ],
+    ids=["without a text", "a panic", "a cancellation that nobody asked for"],
+)
+async def test_whatever_a_model_raises_ends_the_run_with_a_text(
+    error: BaseException, text: str, *, streams: bool
+) -> None:
+    with pytest.raises(RunError) as caught:
+        await Agent(Odd(error, streams=streams)).generate("go")
+    assert str(caught.value) == f"toolwire: run failed at step 0: {text}"
+
+
+@pytest.mark.parametrize("error", [CancelledError(), GeneratorExit()])
+@pytest.mark.parametrize("parallelism", [1, 4])
+async def test_a_cancellation_that_a_handler_raises_itself_costs_its_own_call_alone(
+    error: BaseException, parallelism: int
+) -> None:
+    async def handler(_: bytes) -> str:
+        raise error
+
+    odd = Tool.raw("odd", "", None, handler)
+    calls = [Call("odd", b"{}", "1"), Call("echo", b'{"text":"x"}', "2"), Call("odd", b"{}", "3")]
+    result = await run([odd, echo], *calls, parallelism=parallelism)
+    panicked = (f'tool "odd" panicked: {type(error).__name__}', True)
+    assert results(result) == [panicked, ('{"echoed":"X"}', False), panicked]

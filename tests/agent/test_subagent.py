@@ -140,6 +140,16 @@ def imported() -> Tool:
     )
 
 
+@pytest.mark.parametrize("text", ['\0{"evil":1}\0', '\0"', '"}],"x":[{', "\u2028\n\\u0000"])
+def test_no_text_of_a_tool_is_anything_but_a_text_in_the_manifest(text: str) -> None:
+    hostile = Tool.raw(text, text, b'{"type":"object","title":"\\u0000[1]\\u0000"}', lambda _: "")
+    agent = Agent(Script(), name=text, instructions=text, tools=[hostile])
+    described = json.loads(manifest(agent))["agents"][0]
+    tool = described["tools"][0]
+    assert [described["name"], described["instructions"], tool["name"], tool["description"]] == [text] * 4
+    assert tool["input_schema"] == {"type": "object", "title": "\0[1]\0"}
+
+
 def test_h9_h10_the_manifest_is_the_document_of_the_spec() -> None:
     agent = Agent(Script(), name="importer", instructions="Be brief.", tools=[imported()])
     assert (

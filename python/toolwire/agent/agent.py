@@ -214,7 +214,7 @@ class Agent:
         try:
             raw = encoded(name, args)
             call = Call(identifier, name, raw.encode() if isinstance(raw, str) else raw)
-            return await dispatch(call, tools, self.middleware, strict=self.strict_input, approved=False)
+            return await dispatch(call, tools, self.middleware, strict=self.strict_input)
         finally:
             calling.reset(token)
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from toolwire.agent.detached import DeadlineReached, within
-from toolwire.agent.dispatch import NONE_GOES_ON, contained, dispatch
+from toolwire.agent.dispatch import NONE_APPROVED, NONE_GOES_ON, contained, dispatch
 from toolwire.agent.errors import ApprovalRequired, InputAsked, ModelRetry
 from toolwire.agent.middleware import Call
 from toolwire.agent.result import PendingCall
@@ -32,31 +32,31 @@ current_run: ContextVar[Run | None] = ContextVar("toolwire.run", default=None)
 
 
 class StepCalls:
-    """Runs the calls of one step of `run` over the tools that were offered. `approved` are the ids that may run."""
+    """Runs the calls of one step of `run` over the tools that were offered.
+
+    `approved` are ids with the digest of what was approved, `continuations` answers to what a call asked.
+    """
 
     def __init__(
         self,
         run: Run,
         tools: Mapping[str, Tool],
-        approved: frozenset[str] = frozenset(),
+        approved: Mapping[str, str] = NONE_APPROVED,
         continuations: Mapping[str, Continuation] = NONE_GOES_ON,
     ) -> None:
         agent = run.agent
         self._run = run
         self._tools = tools
-        self._approved = approved
+        self._decided = {*approved, *continuations}
         self._default_cap = Cap(agent.max_result_bytes)
-        self._chains = [
-            partial(
-                dispatch,
-                tools=tools,
-                middleware=agent.middleware,
-                strict=agent.strict_input,
-                approved=whether,
-                continuations=continuations,
-            )
-            for whether in (False, True)
-        ]
+        self._chain = partial(
+            dispatch,
+            tools=tools,
+            middleware=agent.middleware,
+            strict=agent.strict_input,
+            approved=approved,
+            continuations=continuations,
+        )
 
     async def execute(self, calls: Sequence[ToolCallPart]) -> list[ToolResultPart]:
         """The results in call order. Calls that wait for approval are on the run's `pending` instead, in call order."""
@@ -76,17 +76,17 @@ class StepCalls:
 
     async def _one(self, call: ToolCallPart) -> ToolResultPart | None:
         run, tool = self._run, self._tools.get(call.name)
-        approved = call.id in self._approved
-        here = calling.set(CallContext(run.id, run.step, call.id, call.name, approved))
+        here = calling.set(CallContext(run.id, run.step, call.id, call.name, call.id in self._decided))
         above = current_run.set(run)
         try:
-            outcome = await self._outcome(call, tool, approved)
+            outcome = await self._outcome(call, tool)
         finally:
             current_run.reset(above)
             calling.reset(here)
         if isinstance(outcome, ApprovalRequired):
             fingerprint = tool.fingerprint if tool is not None else ""
-            run.pending.append(PendingCall(call.id, call.name, call.args, fingerprint))
+            args = call.args if outcome.arguments is None else outcome.arguments
+            run.pending.append(PendingCall(call.id, call.name, args, fingerprint))
             return None
         if isinstance(outcome, InputAsked):
             fingerprint = tool.fingerprint if tool is not None else ""
@@ -106,10 +106,10 @@ class StepCalls:
             )
         return result
 
-    async def _outcome(self, call: ToolCallPart, tool: Tool | None, approved: bool) -> ToolOutput | ToolError:
+    async def _outcome(self, call: ToolCallPart, tool: Tool | None) -> ToolOutput | ToolError:
         own = tool.settings.timeout if tool is not None else None
         limit = (self._run.agent.timeout if own is None else own) or None
-        request, job = Call(call.id, call.name, call.args), self._chains[approved]
+        request, job = Call(call.id, call.name, call.args), self._chain
         if limit is None:
             return await contained(request, job)
         try:
@@ -136,7 +136,8 @@ class StepCalls:
         cap = self._default_cap
         if settings is not None and settings.max_result_bytes is not None:
             cap = Cap(settings.max_result_bytes, settings.keep, settings.spill_path)
-        return ToolResultPart(call.id, call.name, cap.apply(text), isinstance(outcome, ToolError), output)
+        is_error = isinstance(outcome, ToolError) or (isinstance(outcome, ToolOutput) and outcome.is_error)
+        return ToolResultPart(call.id, call.name, cap.apply(text), is_error, output)
 
 
 def _timed_out(name: str, limit: float) -> ToolError:

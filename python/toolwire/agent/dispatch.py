@@ -10,17 +10,19 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-import anyio
-
 from toolwire.agent.errors import ApprovalRequired, CallPanicked, InputAsked, NoSuchTool
 from toolwire.agent.middleware import Call, Middleware, chain
+from toolwire.agent.result import digest_of
 from toolwire.contract.input_round import Continuation, InputRequest
+from toolwire.contract.local_calls import text_of
 from toolwire.contract.output import ToolOutput
 from toolwire.contract.tool_object import Tool
 from toolwire.errors import ToolError, ToolFailure
+from toolwire.loops import goes_on
 
 __all__ = ["contained", "dispatch"]
 
+NONE_APPROVED: Mapping[str, str] = MappingProxyType({})
 NONE_GOES_ON: Mapping[str, Continuation] = MappingProxyType({})
 
 
@@ -30,10 +32,13 @@ async def dispatch(
     middleware: Sequence[Middleware],
     *,
     strict: bool,
-    approved: bool,
+    approved: Mapping[str, str] = NONE_APPROVED,
     continuations: Mapping[str, Continuation] = NONE_GOES_ON,
 ) -> ToolOutput:
-    """Runs one call, or goes on with one that asked for input. Raises ToolError and whatever a middleware raises."""
+    """Runs one call, or goes on with one that asked for input. Raises ToolError and whatever a middleware raises.
+
+    `approved` are ids with the digest of what was approved: anything else under the id needs an approval of its own.
+    """
     tool = tools.get(call.name)
     base = partial(_base, tool, strict, approved, continuations)
     layers = middleware if tool is None else (*middleware, *tool.settings.middleware)
@@ -41,14 +46,18 @@ async def dispatch(
 
 
 async def _base(
-    tool: Tool | None, strict: bool, approved: bool, continuations: Mapping[str, Continuation], call: Call
+    tool: Tool | None, strict: bool, approved: Mapping[str, str], continuations: Mapping[str, Continuation], call: Call
 ) -> ToolOutput:
     if tool is None:
         raise NoSuchTool(call.name)
     if call.id in continuations:
         return await tool.resume(continuations[call.id])
-    if tool.settings.require_approval and not approved and needs_approval(tool, call):
-        raise ApprovalRequired(call.name)
+    if call.id in approved:
+        # Here, behind all middleware: what was approved is what is sent.
+        if digest_of(tool.name, call.args, tool.fingerprint) != approved[call.id]:
+            raise ApprovalRequired(call.name, args=call.args)
+    elif tool.settings.require_approval and needs_approval(tool, call):
+        raise ApprovalRequired(call.name, args=call.args)
     output: ToolOutput = await carrier(tool, strict).call(tool, call.args)
     return output
 
@@ -96,8 +105,9 @@ async def contained(call: Call, job: Any) -> ToolOutput | ToolError:
     except InputRequest as request:
         return InputAsked(call.name, request)
     except Exception as error:  # noqa: BLE001 - whatever a handler or a middleware raises is data
-        return ToolFailure(str(error) or type(error).__name__, cause=error)
-    except (anyio.get_cancelled_exc_class(), KeyboardInterrupt, GeneratorExit):
-        raise
-    except BaseException as error:  # noqa: BLE001 - design 4.5: SystemExit and a panic of Rust are data too
-        return CallPanicked(call.name, error)
+        return ToolFailure(text_of(error), cause=error)
+    except BaseException as error:
+        # Design 4.5: SystemExit and a panic of Rust are data too, and a cancellation that nobody asked for.
+        if goes_on(error):
+            raise
+        return CallPanicked(call.name, text_of(error), error)

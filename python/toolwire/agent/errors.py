@@ -23,9 +23,11 @@ class MaxSteps(ToolwireError):
 class ApprovalRequired(ToolError):
     """A call that nobody has approved. A run parks it; anything else shows its text."""
 
-    def __init__(self, name: str, reason: str = "") -> None:
+    def __init__(self, name: str, reason: str = "", *, args: bytes | None = None) -> None:
         super().__init__(f"toolwire: tool call requires approval: tool {quoted(name)}")
         self.reason = reason
+        self.arguments = args
+        """What would be sent, where a middleware changed it; `None` for the model's own bytes."""
 
 
 class InputAsked(ToolError):
@@ -53,8 +55,8 @@ class ModelRetry(ToolError):
 class CallPanicked(ToolError):
     """What a handler or a middleware raised is no ordinary failure (design 4.5)."""
 
-    def __init__(self, name: str, error: BaseException) -> None:
-        super().__init__(f"tool {quoted(name)} panicked: {error}", cause=error)
+    def __init__(self, name: str, text: str, error: BaseException) -> None:
+        super().__init__(f"tool {quoted(name)} panicked: {text}", cause=error)
 
 
 def run_error(step: int, cause: BaseException | str, result: RunResult) -> RunError:

@@ -37,20 +37,25 @@ def manifest(*agents: Agent) -> str:
             raise ToolwireError(f"toolwire: Manifest: duplicate agent name {quoted(agent.name)}")
         seen.add(agent.name)
     document = {"toolwire": 1, "agents": [_agent(agent) for agent in agents]}
-    return _laid_out(json.dumps(document, ensure_ascii=False, separators=(",", ":"), default=_pasted)) + "\n"
+    return _laid_out(_text(document)) + "\n"
 
 
 class _Raw:
-    """Raw JSON on its way through `json.dumps`: a string that is no string of anybody's, replaced in the text."""
+    """Raw JSON, which is laid out and otherwise as it is."""
 
     def __init__(self, text: bytes) -> None:
         self.text = text.decode("utf-8", "replace")
 
 
-def _pasted(value: Any) -> str:
-    if not isinstance(value, _Raw):
-        raise TypeError(f"{type(value).__name__} has no place in a manifest")
-    return f"\0{value.text}\0"
+def _text(document: Any) -> str:
+    """Compact JSON with raw parts: a description may hold anything, so no text of it is taken for a mark."""
+    if isinstance(document, _Raw):
+        return document.text
+    if isinstance(document, dict):
+        return "{" + ",".join(f"{_text(name)}:{_text(value)}" for name, value in document.items()) + "}"
+    if isinstance(document, list):
+        return "[" + ",".join(map(_text, document)) + "]"
+    return json.dumps(document, ensure_ascii=False)
 
 
 def _agent(agent: Agent) -> dict[str, Any]:
@@ -130,8 +135,6 @@ _TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|[{}\[\],:]|[^\s{}\[\],:"]+')
 
 def _laid_out(text: str) -> str:
     """JSON text with two spaces a level; its tokens stay as they are."""
-    # What `_Raw` put in as strings is taken out again: a NUL can't stand in JSON text otherwise.
-    text = re.sub(r'"\\u0000((?:\\.|[^"\\])*?)\\u0000"', lambda found: json.loads(f'"{found[1]}"'), text)
     out: list[str] = []
     depth = 0
     pieces = _TOKEN.findall(text)

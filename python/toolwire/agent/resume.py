@@ -14,7 +14,7 @@ from toolwire.contract.input_round import Continuation
 from toolwire.contract.message import Message, ToolCallPart, ToolResultPart, json_text
 from toolwire.contract.output import ToolOutput
 from toolwire.contract.tool_object import Tool
-from toolwire.errors import ToolwireError, quoted
+from toolwire.errors import ToolError, ToolwireError, quoted
 
 __all__ = ["Decided", "Decisions", "OpenCalls", "decided", "open_calls"]
 
@@ -32,16 +32,18 @@ class Decisions:
     @classmethod
     def of(
         cls,
-        approve: Iterable[str | PendingCall],
+        approve: Iterable[str | PendingCall] | PendingCall,
         deny: Mapping[str, str] | Iterable[str],
         resolve: Mapping[str, Any],
     ) -> Decisions:
         """Decisions as a caller writes them: ids or parked calls, ids with reasons, ids with results."""
         approved = {
             entry.id if isinstance(entry, PendingCall) else entry: entry if isinstance(entry, PendingCall) else None
-            for entry in approve
+            for entry in ((approve,) if isinstance(approve, str | PendingCall) else approve)
         }
-        denied = dict(deny) if isinstance(deny, Mapping) else dict.fromkeys(deny, "")
+        denied = dict.fromkeys((deny,) if isinstance(deny, str) else deny, "")
+        if isinstance(deny, Mapping):
+            denied.update(deny)
         return cls(approved, denied, dict(resolve))
 
     def __bool__(self) -> bool:
@@ -98,11 +100,11 @@ def open_calls(messages: Sequence[Message]) -> OpenCalls | None:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """The open calls by what becomes of them: `asked_again` are approved ones that are not what somebody looked at."""
+    """The open calls by what becomes of them: those that `run`, and what of them was approved."""
 
-    approved: list[ToolCallPart] = field(default_factory=list)
-    asked_again: list[PendingCall] = field(default_factory=list)
-    resolved: list[tuple[ToolCallPart, ToolOutput | str]] = field(default_factory=list)
+    run: list[ToolCallPart] = field(default_factory=list)
+    approved: dict[str, str] = field(default_factory=dict)
+    resolved: list[tuple[ToolCallPart, ToolOutput | ToolError | str]] = field(default_factory=list)
     denied: list[ToolResultPart] = field(default_factory=list)
     continuations: dict[str, Continuation] = field(default_factory=dict)
 
@@ -112,15 +114,11 @@ def decided(found: OpenCalls, decisions: Decisions, tools: Mapping[str, Tool]) -
     work = Decided()
     for call in found.calls:
         if call.id in decisions.approve:
-            tool = tools.get(call.name)
-            fingerprint = tool.fingerprint if tool is not None else ""
-            if still_stands(call, decisions.approve[call.id], fingerprint):
-                work.approved.append(call)
-            else:
-                work.asked_again.append(PendingCall(call.id, call.name, call.args, fingerprint))
+            work.run.append(call)
+            work.approved[call.id] = what_was_approved(call, decisions.approve[call.id], tools.get(call.name))
         elif isinstance(continuation := decisions.resolve.get(call.id), Continuation):
             # The tool asked something in the middle of the call: it goes on with the answer, and is not run anew.
-            work.approved.append(call)
+            work.run.append(call)
             work.continuations[call.id] = continuation
         elif call.id in decisions.resolve:
             work.resolved.append((call, _as_result(decisions.resolve[call.id])))
@@ -130,14 +128,18 @@ def decided(found: OpenCalls, decisions: Decisions, tools: Mapping[str, Tool]) -
     return work
 
 
-def _as_result(value: Any) -> ToolOutput | str:
-    """A result that somebody gave by hand: a text and an output as they are, anything else as JSON."""
-    return value if isinstance(value, str | ToolOutput) else json_text(value)
+def _as_result(value: Any) -> ToolOutput | ToolError | str:
+    """A result that somebody gave by hand: a text, an output and an error as they are, anything else as JSON."""
+    return value if isinstance(value, str | ToolOutput | ToolError) else json_text(value)
 
 
-def still_stands(call: ToolCallPart, shown: PendingCall | None, fingerprint: str) -> bool:
-    """An approval still means this call: the bytes are those that were looked at, the tool is the one that it was."""
-    now = digest_of(call.name, call.args, fingerprint)
-    if shown is not None and shown.digest != now:
-        return False
-    return not call.parked or call.parked == now
+def what_was_approved(call: ToolCallPart, shown: PendingCall | None, tool: Tool | None) -> str:
+    """The digest that the call has to have when it is sent; one that nothing has, where two were looked at.
+
+    What was looked at is `shown` and what the transcript's mark is of; without either it is the transcript's call.
+    """
+    seen = {digest for digest in (shown.digest if shown is not None else "", call.parked) if digest}
+    if len(seen) > 1:
+        return ""
+    fingerprint = tool.fingerprint if tool is not None else ""
+    return seen.pop() if seen else digest_of(call.name, call.args, fingerprint)

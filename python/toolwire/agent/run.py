@@ -220,11 +220,9 @@ class Run:
             return
         self._where = "resume"
         work = decided(found, decisions, tools)
-        step = StepCalls(self, tools, frozenset(call.id for call in work.approved), work.continuations)
+        step = StepCalls(self, tools, work.approved, work.continuations)
         results = [*work.denied, *(step.answer(call, tools.get(call.name), text) for call, text in work.resolved)]
-        results += await step.execute(work.approved)
-        order = [call.id for call in found.calls]
-        self.pending = sorted([*self.pending, *work.asked_again], key=lambda call: order.index(call.id))
+        results += await step.execute(work.run)
         self.messages = found.completed(self.messages, results, {call.id: call.digest for call in self.pending})
         self._where = "0"
 

@@ -18,8 +18,10 @@ from toolwire.agent.model import (
     Usage,
     model_requests_denied,
 )
+from toolwire.contract.local_calls import text_of
 from toolwire.contract.message import Message, MessagePart, ReasoningPart, SaidPart, ToolCallPart
 from toolwire.errors import ToolwireError
+from toolwire.loops import goes_on
 
 __all__ = ["Answer", "ModelError", "ask"]
 
@@ -46,9 +48,10 @@ async def ask(model: Model, request: ModelRequest, tell: Callable[[str, str], No
     calls: list[ToolCallPart] = []
     ids: set[str] = set()
     finish: Finish | None = None
-    stream = model.stream(request)
+    stream: object = None
     ended = False
     try:
+        stream = model.stream(request)
         async for event in stream:
             if finish is not None:
                 raise _breach("an event after finish" if not isinstance(event, Finish) else "two finishes")
@@ -62,8 +65,7 @@ async def ask(model: Model, request: ModelRequest, tell: Callable[[str, str], No
                     if tell is not None:
                         tell("reasoning_delta", text)
                 case CallEvent(id=call_id, name=name, args=args):
-                    if not call_id or not name:
-                        raise _breach("a call without an id" if not call_id else "a call without a name")
+                    _check_call(call_id, name, args)
                     if call_id in ids:
                         raise _breach(f"the call id {call_id!r} twice in one step")
                     ids.add(call_id)
@@ -76,7 +78,11 @@ async def ask(model: Model, request: ModelRequest, tell: Callable[[str, str], No
     except ModelError:
         raise
     except Exception as error:
-        raise ModelError(f"model stream: {error}") from error
+        raise ModelError(f"model stream: {text_of(error)}") from error
+    except BaseException as error:
+        if goes_on(error):
+            raise
+        raise _breach(f"panic: {text_of(error)}") from error
     finally:
         # A generator that is left early still holds the provider's connection.
         close = None if ended else getattr(stream, "aclose", None)
@@ -95,6 +101,16 @@ async def ask(model: Model, request: ModelRequest, tell: Callable[[str, str], No
 
 def _breach(what: str) -> ModelError:
     return ModelError(f"toolwire: model violated the stream contract: {what}")
+
+
+def _check_call(call_id: object, name: object, args: object) -> None:
+    for word, value in (("id", call_id), ("name", name)):
+        if not value:
+            raise _breach(f"a call without {'an id' if word == 'id' else 'a name'}")
+        if not isinstance(value, str):
+            raise _breach(f"a call's {word} is {type(value).__name__}, not str")
+    if not isinstance(args, bytes | str):
+        raise _breach(f"a call's arguments are {type(args).__name__}, not bytes or str")
 
 
 def _raw(args: bytes | str) -> bytes:

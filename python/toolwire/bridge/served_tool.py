@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 from collections.abc import Callable, Mapping
 from typing import Any
-
-import anyio
 
 from toolwire import _core
 from toolwire.bridge.turns import Turns
@@ -20,7 +17,7 @@ from toolwire.contract.output import ToolOutput
 from toolwire.contract.remote_output import RemoteOutput
 from toolwire.contract.tool_object import Tool
 from toolwire.errors import ToolError, ToolFailure, quoted
-from toolwire.loops import no_loop_runs
+from toolwire.loops import goes_on
 from toolwire.wire.served_calls import Asked
 
 __all__ = ["ExpressRequest", "ServedTool", "goes_on"]
@@ -162,23 +159,6 @@ class ServedTool:
             problem = f"marshal output of tool {quoted(self.name)}: half of a surrogate pair in the text"
             return text(problem, None, True, stamp)
         return content(blocks, structured, False, None, stamp)
-
-
-def goes_on(error: BaseException) -> bool:
-    """Whether what is no ordinary exception is for others to hear: the caller's own cancellation, a person's Ctrl-C."""
-    cancelled = anyio.get_cancelled_exc_class()
-    if isinstance(error, KeyboardInterrupt):
-        return True
-    if isinstance(error, GeneratorExit):
-        # With the loop gone, whoever clears up closes the coroutine; while it runs, a handler has raised it.
-        return no_loop_runs()
-    if isinstance(error, BaseExceptionGroup):
-        return error.subgroup((KeyboardInterrupt, cancelled)) is not None
-    if not isinstance(error, cancelled):
-        return False
-    # On asyncio a handler may raise this by itself, as by awaiting a task that somebody else cancelled.
-    task = asyncio.current_task() if issubclass(cancelled, asyncio.CancelledError) else None
-    return task is None or task.cancelling() > 0
 
 
 def _is_json(text: bytes) -> bool:
