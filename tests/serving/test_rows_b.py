@@ -4,12 +4,14 @@ Where a row differs from the reference, design 4.4 says so: a missing required a
 for a required one too (B28), member names are exact.
 """
 
+import dataclasses
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Annotated, Any
 
 import pytest
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from typing_extensions import TypedDict
 
 import toolwire
 from toolwire import InvalidToolInput, SchemaError, Tool, ToolFailure
@@ -252,3 +254,112 @@ async def test_c6_null_for_a_default_leaves_every_other_byte_as_it_was() -> None
     assert await pay.invoke(b'{"limit":null,"amount":19.990000000000000001,"tag":null}') == (
         "[Decimal('19.990000000000000001'), 3, None]"
     )
+
+
+class Folder(BaseModel):
+    below: list["Folder"] = []
+    size: int = 0
+    name: Annotated[str, BeforeValidator(lambda given: str(given).strip()), Field(min_length=3)] = "any"
+    price: Annotated[Decimal, Field(ge=0)] = Decimal(1)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "problem"),
+    [
+        (b'{"size":"x"}', 'size": expected integer, got string'),
+        (b'{"name":" a "}', 'name": expected at least 3 characters, got " a "'),
+        (b'{"price":-1}', 'price": expected a number of at least 0, got number -1'),
+    ],
+)
+async def test_the_place_of_a_fault_deep_in_a_document_is_found_without_trying_every_way(
+    wrong: bytes, problem: str
+) -> None:
+    """The ways through 40 levels are a billion: one such call would stop the server."""
+
+    @toolwire.tool
+    async def walk(root: Folder) -> str:
+        return root.name
+
+    arguments = b'{"root":' + b'{"below":[' * 40 + wrong + b"]}" * 40 + b"}"
+    with pytest.raises(ToolFailure) as caught:
+        await walk.call(arguments)
+    assert str(caught.value) == f'INVALID_INPUT: tool "walk": field "root.{"below.0." * 40}{problem}'
+
+
+async def test_of_very_many_faults_the_first_is_told() -> None:
+    """The work grows with the faults, not with their square."""
+
+    @toolwire.tool
+    async def score(points: dict[str, int]) -> str:
+        return str(len(points))
+
+    given = {f"k{number}": "x" for number in range(40_000)}
+    with pytest.raises(ToolFailure) as caught:
+        await score.call({"points": {"k": 1, **given}})
+    assert str(caught.value) == 'INVALID_INPUT: tool "score": field "points.k0": expected integer, got string'
+
+
+async def test_a_decimal_of_many_digits_beside_a_fault_is_no_fault() -> None:
+    @toolwire.tool
+    async def pay(amount: Decimal, limit: int) -> str:
+        return f"{amount}{limit}"
+
+    with pytest.raises(ToolFailure) as caught:
+        await pay.call(b'{"amount":' + b"9" * 5_000 + b',"limit":"x"}')
+    assert str(caught.value) == 'INVALID_INPUT: tool "pay": field "limit": expected integer, got string'
+
+
+@dataclasses.dataclass
+class Stamp:
+    n: int = 0
+
+
+class Note(TypedDict):
+    n: int
+
+
+class Closed(BaseModel):
+    n: int = 0
+
+
+class Open(BaseModel):
+    model_config = ConfigDict(extra="allow")
+    n: int = 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "place"),
+    [
+        (b'{"closed":{"n":1,"more":2}}', "closed.more"),
+        (b'{"stamp":{"n":1,"more":2}}', "stamp.more"),
+        (b'{"note":{"n":1,"more":2}}', "note.more"),
+        (b'{"many":[{},{"more":2}]}', "many.1.more"),
+        (b'{"named":{"k":{"more":2}}}', "named.k.more"),
+        (b'{"either":{"more":2}}', "either.more"),
+    ],
+)
+async def test_b10_strict_input_is_strict_at_every_depth(arguments: bytes, place: str) -> None:
+    def take(
+        closed: Closed = Closed(),  # noqa: B008 - as people write
+        stamp: Stamp = Stamp(),  # noqa: B008 - the same
+        note: Note | None = None,
+        many: list[Closed] = [],  # noqa: B006 - the same
+        named: dict[str, Closed] = {},  # noqa: B006 - the same
+        either: Closed | int = 0,
+    ) -> str:
+        return "ran"
+
+    assert await toolwire.tool(take).invoke(arguments) == "ran"
+    with pytest.raises(ToolFailure) as caught:
+        await toolwire.tool(take, toolwire.strict_input()).call(arguments)
+    assert str(caught.value) == f'INVALID_INPUT: tool "take": unknown field "{place}": not in the schema'
+
+
+async def test_strict_input_leaves_a_model_that_says_itself_that_it_takes_more() -> None:
+    @toolwire.tool(toolwire.strict_input())
+    async def take(given: Open, free: dict[str, int] | None = None) -> str:
+        return f"{given} {free}"
+
+    assert await take.invoke(b'{"given":{"more":2},"free":{"a":1}}') == "n=0 more=2 {'a': 1}"
+    with pytest.raises(ToolFailure, match='unknown field "other": not in the schema'):
+        await take.call(b'{"given":{},"other":1}')

@@ -60,6 +60,40 @@ async def test_keywords_that_no_parameter_names_come_by_extra_or_by_an_alias() -
     assert [*aliased.input_schema.properties] == ["class", "@"]
 
 
+async def test_a_further_member_never_takes_the_place_of_a_parameter() -> None:
+    """What was checked is what the handler gets: by an alias, by a partial, by a method."""
+
+    async def fetch(url: str, api_key: str = "", kind: Annotated[int, Field(alias="class")] = 1, **extra: Any) -> str:
+        return f"{url} {api_key} {kind} {extra}"
+
+    class Holder:
+        async def keep(self, **extra: Any) -> str:
+            return repr(extra)
+
+        async def __call__(self, **extra: Any) -> str:
+            return repr(extra)
+
+        @classmethod
+        async def made(cls, **extra: Any) -> str:
+            return repr(extra)
+
+    secret = functools.partial(fetch, api_key="secret")
+    given: list[tuple[Callable[..., Any], bytes, str]] = [
+        (secret, b'{"url":"u","api_key":"stolen"}', "api_key"),
+        (functools.partial(fetch, "u"), b'{"url":"v"}', "url"),
+        (fetch, b'{"url":"u","class":2,"kind":"unchecked"}', "kind"),
+        (Holder().keep, b'{"self":1}', "self"),
+        (Holder(), b'{"self":1}', "self"),
+        (Holder.made, b'{"cls":1}', "cls"),
+    ]
+    for function, arguments, name in given:
+        with pytest.raises(ToolFailure) as caught:
+            await toolwire.tool(function, name="x").call(arguments)
+        assert str(caught.value) == f'INVALID_INPUT: tool "x": unknown field "{name}": not in the schema'
+    assert await toolwire.tool(secret).invoke(b'{"url":"u","class":2,"extra":3}') == "u secret 2 {'extra': 3}"
+    assert await toolwire.tool(Holder().keep).invoke(b'{"cls":1,"extra":2}') == "{'cls': 1, 'extra': 2}"
+
+
 async def test_typed_extra_members_are_checked_and_advertised() -> None:
     @toolwire.tool
     async def scores(**points: int) -> str:

@@ -42,6 +42,8 @@ _BOUNDS = {
     "decimal_parsing": "a decimal number",
 }
 
+_ITEMS = {"object": "members", "string": "characters"}
+
 
 def place_of(path: Sequence[str | int]) -> str:
     """The start of a text: the field that it is about."""
@@ -103,7 +105,7 @@ def complaint(fault: Any, path: tuple[str | int, ...], root: Any, arguments: byt
         return f"{field}{_sentence(fault)}"
     shown = f"number {number or literal(value)}" if got == "number" else literal(value)
     if kind in _BOUNDS:
-        context = {"items": "members" if got == "object" else "elements", **fault.get("ctx", {})}
+        context = {"items": _ITEMS.get(got, "elements"), **fault.get("ctx", {})}
         count = len(value) if kind in ("too_short", "too_long") and isinstance(value, list | dict) else None
         return f"{field}expected {_BOUNDS[kind].format(**context)}, got {shown if count is None else count}"
     return f"{field}{_sentence(fault)}, got {shown}"

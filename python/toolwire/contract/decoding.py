@@ -16,8 +16,8 @@ from pydantic import ValidationError
 from toolwire import _core
 from toolwire.contract.advertised import step, words
 from toolwire.contract.complaints import complaint, kind_of, literal, place_of
-from toolwire.contract.numbers import beyond_floats
-from toolwire.contract.signature import Signature
+from toolwire.contract.numbers import Spelled, beyond_floats
+from toolwire.contract.signature import Signature, StrayMember
 
 __all__ = ["decode"]
 
@@ -31,20 +31,31 @@ def decode(signature: Signature, arguments: bytes) -> dict[str, Any] | str:
         values = signature.decode(arguments)
     except ValidationError as error:
         faults = error.errors(include_url=False)
+    except StrayMember as stray:
+        return f"unknown {place_of((str(stray),))}not in the schema"
     else:
         lost = beyond_floats(signature.marked, arguments) if signature.may_hold_infinity(arguments) else None
         return values if lost is None else f"{place_of(lost[0])}expected a finite number, got number {lost[1]}"
     if faults[0]["type"] == "json_invalid":
         return _unreadable(arguments, faults[0]["ctx"]["error"])
-    members = json.loads(arguments)
+    members = _members_of(arguments)
     nulls = {name for name, value in members.items() if value is None and signature.has_default(name)}
     nulls &= {str(fault["loc"][0]) for fault in faults if fault["loc"]}
     if nulls:
         kept = {name: value for name, value in _core.members(arguments).items() if name not in nulls}
         rest = b",".join(_core.quote(name) + b":" + value for name, value in kept.items())
         return decode(signature, b"{" + rest + b"}")
-    found = sorted((_placed(fault, members) for fault in faults), key=lambda fault: _order(fault.path, members))
+    order = _Order(members)
+    found = sorted((_placed(fault, members) for fault in faults), key=lambda fault: order.of(fault.path))
     return _Explained(signature.marked, members, arguments).text(found, 0)
+
+
+def _members_of(arguments: bytes) -> Any:
+    try:
+        return json.loads(arguments)
+    except ValueError:
+        # A decimal of more digits than Python makes an integer of.
+        return json.loads(arguments, parse_int=Spelled)
 
 
 def _unreadable(arguments: bytes, problem: str) -> str:
@@ -82,44 +93,76 @@ def _placed(raw: Any, members: Any) -> _Fault:
     steps: tuple[str | int, ...] = raw["loc"]
     if steps and steps[-1] == "[key]":
         return _Fault(raw, steps, ())
-    absent = raw["type"] in _ABSENT
-    ways = list(_ways(steps[:-1] if absent else steps, members))
-    best = next((way for way in ways if _same(way[1], raw["input"])), ways[0])
-    labels = best[0]
+    places = steps[:-1] if raw["type"] in _ABSENT else steps
+    taken = _way(places, members, raw["input"])
+    labels = tuple(index for index in range(len(places)) if index not in taken)
     path = tuple(step for index, step in enumerate(steps) if index not in labels)
     return _Fault(raw, path, labels)
 
 
-def _ways(steps: tuple[str | int, ...], value: Any, index: int = 0) -> Iterator[tuple[tuple[int, ...], Any]]:
-    if index == len(steps):
-        yield (), value
-        return
-    name = steps[index]
-    inside = name in value if isinstance(value, dict) else isinstance(value, list) and name in range(len(value))
-    if inside:
-        yield from _ways(steps, value[name], index + 1)
-    for labels, end in _ways(steps, value, index + 1):
-        yield (index, *labels), end
+def _way(steps: tuple[str | int, ...], members: Any, refused: Any) -> set[int]:
+    """The steps that go into the document, so that they end at the refused value; else as many as lead anywhere.
+
+    Each step is tried from each value once: a document may nest, so the ways through it can be without number.
+    """
+    first: set[int] | None = None
+    tried: set[tuple[int, int]] = set()
+    waiting: list[tuple[int, Any, Any]] = [(0, members, None)]
+    while waiting:
+        index, value, taken = waiting.pop()
+        # To go in is tried before to pass over: what is followed by labels alone comes last.
+        while index < len(steps) and (index, id(value)) not in tried:
+            tried.add((index, id(value)))
+            name, index = steps[index], index + 1
+            if name in value if isinstance(value, dict) else isinstance(value, list) and name in range(len(value)):
+                waiting.append((index, value, taken))
+                value, taken = value[name], (index - 1, taken)
+        if index == len(steps):
+            way = set(_linked(taken))
+            if _same(value, refused):
+                return way
+            first = way if first is None else first
+    return first or set()
+
+
+def _linked(taken: Any) -> Iterator[int]:
+    while taken is not None:
+        index, taken = taken
+        yield index
 
 
 def _same(left: Any, right: Any) -> bool:
     return type(left) is type(right) and bool(left == right)
 
 
-def _order(path: tuple[str | int, ...], value: Any) -> tuple[int, ...]:
-    """Where a place stands in the document; what is missing comes behind what is there."""
-    order = []
-    for name in path:
-        if isinstance(value, dict) and name in value:
-            order.append(list(value).index(name))
-            value = value[name]
-        elif isinstance(value, list) and isinstance(name, int) and name < len(value):
-            order.append(name)
-            value = value[name]
-        else:
-            order.append(len(value) if isinstance(value, dict | list) else 0)
-            break
-    return tuple(order)
+class _Order:
+    """Where places stand in the document; what is missing comes behind what is there."""
+
+    def __init__(self, members: Any) -> None:
+        self._members = members
+        self._known: dict[int, dict[str | int, int]] = {}
+
+    def of(self, path: tuple[str | int, ...]) -> tuple[int, ...]:
+        """A key to sort places by: in the document's order, an outer one before what is in it."""
+        order: list[int] = []
+        value = self._members
+        for name in path:
+            if isinstance(value, dict) and name in value:
+                order.append(self._names(value)[name])
+                value = value[name]
+            elif isinstance(value, list) and isinstance(name, int) and name < len(value):
+                order.append(name)
+                value = value[name]
+            else:
+                order.append(len(value) if isinstance(value, dict | list) else 0)
+                break
+        return tuple(order)
+
+    def _names(self, value: dict[str, Any]) -> dict[str | int, int]:
+        found = self._known.get(id(value))
+        if found is None:
+            found = self._known[id(value)] = {name: place for place, name in enumerate(value)}
+        return found
 
 
 _SHOWN_ALTERNATIVES = 4

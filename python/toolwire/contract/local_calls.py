@@ -14,13 +14,15 @@ import anyio.to_thread
 
 from toolwire import _core
 from toolwire.contract.arguments import refused_input
+from toolwire.contract.callables import innermost
 from toolwire.contract.current import serving
 from toolwire.contract.decoding import decode
 from toolwire.contract.encoding import EncodeError, encode
 from toolwire.contract.nesting import inside
 from toolwire.contract.output import ToolOutput
 from toolwire.contract.parts import MediaPart, TextPart
-from toolwire.contract.signature import Signature, innermost
+from toolwire.contract.remote_output import RemoteOutput
+from toolwire.contract.signature import Signature
 from toolwire.contract.tool_object import Tool
 from toolwire.errors import ToolError, UnexpectedFailure, quoted
 
@@ -191,12 +193,17 @@ def output_of(name: str, value: Any, as_json: bool) -> ToolOutput:
     """A handler's value as an output. Raises ToolFailure when it is no JSON."""
     if isinstance(value, str) and not as_json:
         return ToolOutput(_encodable(name, value))
+    if isinstance(value, RemoteOutput):
+        return value
     if isinstance(value, ToolOutput):
+        _encodable(name, value.text)
         return value
     if isinstance(value, TextPart | MediaPart):
-        return ToolOutput(parts=(value,))
+        value = [value]
     if value and isinstance(value, list | tuple) and all(isinstance(part, TextPart | MediaPart) for part in value):
-        return ToolOutput(parts=value)
+        output = ToolOutput(parts=value)
+        _encodable(name, output.text)
+        return output
     try:
         text = encode(name, value)
     except EncodeError as error:

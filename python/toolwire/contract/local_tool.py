@@ -10,21 +10,14 @@ from typing import Annotated, Any, Never, NoReturn, get_args, get_origin
 from pydantic import PydanticUserError, TypeAdapter
 
 from toolwire import _core
+from toolwire.contract.callables import docstring_of, hints_of, innermost
 from toolwire.contract.docstrings import summary
 from toolwire.contract.local_calls import FunctionCaller, RawCaller
 from toolwire.contract.output import ToolOutput
 from toolwire.contract.parts import MediaPart, TextPart
 from toolwire.contract.policies import Policy, Settings, applied
 from toolwire.contract.schema import EMPTY, Schema
-from toolwire.contract.signature import (
-    Signature,
-    UntitledSchema,
-    docstring_of,
-    hints_of,
-    innermost,
-    schema_text,
-    unusable,
-)
+from toolwire.contract.signature import Signature, UntitledSchema, schema_text, unusable
 from toolwire.contract.tool_object import Tool
 from toolwire.errors import SchemaError, quoted
 

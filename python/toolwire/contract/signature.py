@@ -6,14 +6,13 @@ Every parameter stands in the model under a name of ours with its own as the ali
 
 from __future__ import annotations
 
-import functools
 import inspect
 import json
 import math
 import re
 import types
 from collections.abc import Callable, Iterator
-from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, PydanticUserError, create_model
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError
@@ -22,11 +21,12 @@ from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import PydanticUndefined
 
 from toolwire.contract.advertised import DECIMAL, admits_anything, resolved
+from toolwire.contract.callables import bound_names, docstring_of, hints_of, own_names, sdk_context
 from toolwire.contract.docstrings import parameter_descriptions
 from toolwire.contract.numbers import maybe_beyond_floats, quoted_decimals
 from toolwire.errors import SchemaError, quoted
 
-__all__ = ["Signature", "UntitledSchema", "docstring_of", "hints_of", "innermost", "schema_text", "unusable"]
+__all__ = ["Signature", "StrayMember", "UntitledSchema", "schema_text", "unusable"]
 
 
 _EXTRA = "__pydantic_extra__"
@@ -62,6 +62,10 @@ class UntitledSchema(GenerateJsonSchema):
         return document
 
 
+class StrayMember(Exception):
+    """A member that no field takes and that would come to a parameter of its name unchecked."""
+
+
 class Signature:
     """The parameters of one handler: `schema` is the input schema's bytes, `decode` makes keyword arguments of bytes.
 
@@ -77,6 +81,8 @@ class Signature:
         self.extra_parameter: str | None = None
         self._members: list[str] = []
         self._defaulted: set[str] = set()
+        self._taken: set[str] = set()
+        """Names of parameters: what comes under one of them as a further member is not what was checked."""
         fields = dict(self._fields(tool, function))
         generator = UntitledSchema()
         extra = "forbid" if strict_input else "allow" if self._takes_more() else "ignore"
@@ -99,14 +105,22 @@ class Signature:
         self.may_lose_numbers = numbers or self._takes_more() or admits_anything(document)
         """A float may stand where nothing refuses infinity: in a model of the user's, or where anything may stand."""
         self._validate = self.model.__pydantic_validator__.validate_json
+        # At every depth; a model that says itself that it takes more is advertised so, and stays the judge.
+        self._extra: Literal["forbid"] | None = "forbid" if strict_input and not _open_models(document) else None
 
     def decode(self, arguments: bytes) -> dict[str, Any]:
-        """Keyword arguments of a handler from the arguments' JSON object. Raises pydantic's ValidationError."""
+        """Keyword arguments of a handler from the arguments' JSON object.
+
+        Raises pydantic's ValidationError, and StrayMember.
+        """
         if self.has_decimals:
             arguments = quoted_decimals(self.marked, arguments)
-        instance = self._validate(arguments, strict=True)
+        instance = self._validate(arguments, strict=True, extra=self._extra)
         values = dict(zip(self.names, instance.__dict__.values(), strict=True))
         if self.extra_parameter is not None and instance.__pydantic_extra__:
+            for name in instance.__pydantic_extra__:
+                if name in self._taken:
+                    raise StrayMember(name)
             values.update(instance.__pydantic_extra__)
         return values
 
@@ -128,7 +142,8 @@ class Signature:
             raise SchemaError(f"toolwire: tool {quoted(tool)}: its signature cannot be read: {error}") from error
         hints = hints_of(tool, function)
         described = parameter_descriptions(docstring_of(function))
-        bound = _bound(function)
+        bound = bound_names(function)
+        self._taken = own_names(function) | signature.parameters.keys()
         for name, parameter in signature.parameters.items():
             annotation = hints.get(name, Any)
             if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.VAR_POSITIONAL):
@@ -138,10 +153,11 @@ class Signature:
             if name in bound:
                 continue
             if parameter.kind is parameter.VAR_KEYWORD:
+                self._taken.discard(name)
                 self.extra_parameter = name
                 if annotation is not Any:
                     yield _EXTRA, types.GenericAlias(dict, (str, annotation))
-            elif kind := _sdk_context(annotation):
+            elif kind := sdk_context(annotation):
                 self.context_parameter, self.context_kind = name, kind
             else:
                 field = self._field(name, annotation, parameter.default, described.get(name))
@@ -208,65 +224,7 @@ def unusable(error: Exception, annotation: Any) -> str:
     return text.split("\n", 1)[0]
 
 
-def innermost(function: Callable[..., Any]) -> Callable[..., Any]:
-    """What a partial calls in the end; any other callable is its own."""
-    while isinstance(function, functools.partial):
-        function = function.func
-    return function
-
-
-def docstring_of(function: Callable[..., Any]) -> str:
-    """The docstring of a callable: of an object that is called, its `__call__`'s before its class's."""
-    own = innermost(function)
-    called = None if inspect.isroutine(own) or inspect.isclass(own) else type(own).__call__.__doc__
-    return inspect.cleandoc(called) if called else inspect.getdoc(own) or ""
-
-
-def _bound(function: Callable[..., Any]) -> set[str]:
-    """What a partial has bound by name is not the model's to give, nor to see."""
-    names: set[str] = set()
-    while isinstance(function, functools.partial):
-        names |= function.keywords.keys()
-        function = function.func
-    return names
-
-
-def hints_of(tool: str, function: Callable[..., Any]) -> dict[str, Any]:
-    """The annotations of a callable, evaluated; of a class those of its construction. Raises SchemaError."""
-    target: Any = innermost(function)
-    if inspect.isclass(target):
-        target = target.__init__
-    elif not inspect.isroutine(target):
-        target = type(target).__call__
-    target = inspect.unwrap(target)
-    try:
-        return get_type_hints(target, include_extras=True)
-    except Exception as error:
-        place, cause = _unresolved(target, error)
-        raise SchemaError(f"toolwire: tool {quoted(tool)}: {place} cannot be resolved: {cause}") from error
-
-
-def _unresolved(target: Any, error: Exception) -> tuple[str, Exception]:
-    for name, annotation in getattr(target, "__annotations__", {}).items():
-        alone = types.SimpleNamespace(__annotations__={name: annotation})
-        try:
-            get_type_hints(alone, globalns=getattr(target, "__globals__", {}))
-        except Exception as own:  # noqa: BLE001 - an annotation is code of the user's, and may raise anything
-            shown = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
-            place = "the return type" if name == "return" else f"parameter {quoted(name)}: its type"
-            return f"{place} {shown}", own
-    return "its signature", error
-
-
-def _sdk_context(annotation: Any) -> str:
-    """The SDK's own context that a parameter asks for, by its class's name. The SDK is not imported to find out."""
-    if get_origin(annotation) is Annotated:
-        annotation = get_args(annotation)[0]
-    if get_origin(annotation) in (Union, types.UnionType):
-        return next(filter(None, map(_sdk_context, get_args(annotation))), "")
-    kind = get_origin(annotation) or annotation
-    for base in kind.__mro__ if isinstance(kind, type) else ():
-        found = (base.__module__, base.__name__)
-        if found in (("mcp.server.mcpserver.context", "Context"), ("mcp.server.context", "ServerRequestContext")):
-            return base.__name__
-    return ""
+def _open_models(document: dict[str, Any]) -> bool:
+    """A model of the user's takes members that it does not name."""
+    models = document.get("$defs", {}).values()
+    return any("properties" in model and model.get("additionalProperties", False) is not False for model in models)
