@@ -1,10 +1,11 @@
 """What a handler returns, as a client gets it: compact, exact, and never what JSON cannot say (fault D20)."""
 
+import collections
 import dataclasses
 import datetime as dt
 import math
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from enum import Enum
 from typing import Any
@@ -91,6 +92,15 @@ class Measured(BaseModel):
     more: dict[str, Any] = {}
 
 
+class Odd(Enum):
+    NOT = math.nan
+
+
+def measured() -> Iterator[float]:
+    yield 1.0
+    yield math.nan
+
+
 class Softened(BaseModel):
     ratio: float
 
@@ -108,6 +118,10 @@ NOT_FINITE: list[tuple[Any, str]] = [
     (Measured(name="a", ratio=1, more={"k": [math.inf]}), 'field "more.k.0": Infinity is no JSON'),
     ([Measured(name="a", ratio=math.nan)], 'field "0.ratio": NaN is no JSON'),
     ({"k": Measured(name="a", ratio=-math.inf)}, 'field "k.ratio": -Infinity is no JSON'),
+    (Odd.NOT, "the value: NaN is no JSON"),
+    ({"x": collections.deque([math.inf])}, 'field "x.0": Infinity is no JSON'),
+    (Decimal("NaN"), "the value: NaN is no JSON"),
+    ([Decimal("-Infinity")], 'field "0": -Infinity is no JSON'),
 ]
 
 
@@ -119,9 +133,26 @@ async def test_d20_nan_and_infinity_are_an_error_that_names_the_path(value: Any,
     assert str(caught.value) == f'marshal output of tool "give": {problem}'
 
 
+@pytest.mark.parametrize("annotation", [Any, None])
+@pytest.mark.parametrize(
+    ("make", "problem"),
+    [
+        (measured, 'field "1": NaN is no JSON'),
+        (lambda: {"a": measured()}, 'field "a.1": NaN and Infinity are not JSON'),
+        (lambda: iter(["a", "cut \ud83d"]), 'field "1": half of a surrogate pair in the text'),
+    ],
+)
+async def test_what_an_iterator_gave_is_judged_too(make: Callable[[], Any], problem: str, annotation: Any) -> None:
+    """It is empty by the time that somebody looks for what is wrong in it."""
+    with pytest.raises(ToolFailure) as caught:
+        await gives(make(), annotation).call(b"{}")
+    assert str(caught.value) == f'marshal output of tool "give": {problem}'
+
+
 async def test_a_null_that_a_serializer_made_and_letters_in_a_text_are_nobodys_fault() -> None:
     assert await gives(Softened(ratio=math.nan)).invoke(b"{}") == '{"ratio":null}'
     assert await gives({"a": "NaN", "b": "Infinity", "c": None}).invoke(b"{}") == '{"a":"NaN","b":"Infinity","c":null}'
+    assert await gives({"a": iter(["NaN"])}).invoke(b"{}") == '{"a":["NaN"]}'
     assert await gives("NaN", str).invoke(b"{}") == "NaN"
 
 
@@ -152,6 +183,38 @@ async def test_half_of_a_surrogate_pair_in_a_text_is_refused_the_same_way() -> N
     with pytest.raises(ToolFailure) as caught:
         await gives("cut \ud83d", str).call(b"{}")
     assert str(caught.value) == 'marshal output of tool "give": half of a surrogate pair in the text'
+
+
+@pytest.mark.parametrize("value", [TextPart("cut \ud83d"), [TextPart("a"), TextPart("\udc00")], ToolOutput("\ud83d")])
+async def test_half_of_a_surrogate_pair_in_a_part_is_refused_by_whoever_calls(value: Any) -> None:
+    with pytest.raises(ToolFailure) as caught:
+        await gives(value, ToolOutput).call(b"{}")
+    assert str(caught.value) == 'marshal output of tool "give": half of a surrogate pair in the text'
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_half_of_a_surrogate_pair_in_a_structured_value_is_never_written(era: str) -> None:
+    """As an escape it is legal grammar, and most readers lose the whole message over it."""
+    server: Server[Any] = Server("s")
+    half, whole = b'{"a":"cut \\ud83d"}', b'{"a":"\\ud83d\\ude00 \\\\ud83d"}'
+    toolwire.add_tools(
+        server,
+        Tool.raw("promised", "", None, raw(half.decode()), output_schema=b'{"type":"object"}'),
+        Tool.raw("given", "", None, lambda _: ToolOutput("text", structured=half)),
+        Tool.raw("whole", "", None, lambda _: ToolOutput("text", structured=whole)),
+        Tool.raw("block", "", None, lambda _: TextPart("", raw=b'{"type":"odd","x":"\\ud83d"}')),
+    )
+    async with served(server) as client:
+        await client.open(era)
+        for name in ("promised", "given"):
+            result = await client.call(era, name)
+            problem = "half of a surrogate pair in the structured value"
+            assert (text_of(result), result["isError"]) == (f'marshal output of tool "{name}": {problem}', True)
+            assert "structuredContent" not in result
+        await client.call(era, "whole")
+        assert whole in client.lines[-1]
+        await client.call(era, "block")
+        assert b'{"type":"odd","x":"\\ufffd"}' in client.lines[-1]
 
 
 def test_a_structured_value_that_is_no_json_cannot_be_made() -> None:

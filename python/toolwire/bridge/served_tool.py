@@ -11,7 +11,7 @@ from toolwire import _core
 from toolwire.bridge.turns import Turns
 from toolwire.contract.blocks import block_json
 from toolwire.contract.current import Request, serving
-from toolwire.contract.halves import without_halves
+from toolwire.contract.halves import has_halves, without_halves
 from toolwire.contract.local_calls import FunctionCaller, output_of, text_of
 from toolwire.contract.output import ToolOutput
 from toolwire.contract.remote_output import RemoteOutput
@@ -151,10 +151,15 @@ class ServedTool:
                 if not _is_json(structured):
                     breach = "advertised an output schema, so its result must be JSON; got non-JSON text"
                     return text(f"tool {quoted(self.name)} {breach}", None, True, stamp)
+            if structured is not None and has_halves(structured):
+                problem = (
+                    f"marshal output of tool {quoted(self.name)}: half of a surrogate pair in the structured value"
+                )
+                return text(problem, None, True, stamp)
             structured = _carried(structured, stamp)
             if output.plain:
                 return text(output.text, structured, False, stamp)
-            blocks = b"[" + b",".join(block_json(part) for part in output.parts) + b"]"
+            blocks = b"[" + b",".join(without_halves(block_json(part)) for part in output.parts) + b"]"
         except UnicodeEncodeError:
             problem = f"marshal output of tool {quoted(self.name)}: half of a surrogate pair in the text"
             return text(problem, None, True, stamp)

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections import deque
+from collections.abc import Iterator
+from decimal import Decimal
+from enum import Enum
 from typing import Any
 
 from pydantic_core import PydanticSerializationError, SchemaSerializer, core_schema, to_json
 
+from toolwire import _core
 from toolwire.errors import quoted
 
 __all__ = ["EncodeError", "encode"]
@@ -23,16 +28,30 @@ def encode(tool: str, value: Any) -> bytes:
 
     Raises EncodeError for NaN and Infinity, halves of surrogate pairs, and values that are no data.
     """
+    if isinstance(value, Iterator):
+        # It can be gone through once, and what is found wrong in it has to be found again.
+        value = list(value)
     try:
         text = to_json(value, inf_nan_mode="constants", by_alias=True)
     except (PydanticSerializationError, ValueError, RecursionError) as error:
         raise EncodeError(f"marshal output of tool {quoted(tool)}: {_fault(value) or error}") from None
     # A model writes null for NaN, whatever it is asked; anything else writes letters that no other token has.
-    if (b"null" in text or b"NaN" in text or b"Infinity" in text) and _may_be_infinite(value):
-        fault = _fault(value)
+    letters = b"NaN" in text or b"Infinity" in text
+    if letters or (b"null" in text and _may_be_infinite(value)):
+        fault = _fault(value) or (_unwritable(text) if letters else None)
         if fault is not None:
             raise EncodeError(f"marshal output of tool {quoted(tool)}: {fault}")
     return text
+
+
+def _unwritable(text: bytes) -> str | None:
+    """What is no JSON in a text of a value that could not be looked through, as of an iterator within it."""
+    try:
+        _core.check_output(text)
+    except _core.JsonError as error:
+        problem = str(error.args[0])
+        return problem if not problem.startswith('"') else f"field {problem}"
+    return None
 
 
 def _may_be_infinite(value: Any) -> bool:
@@ -54,11 +73,13 @@ def _fault(value: Any) -> str | None:
 
     def look(found: Any, path: tuple[str, ...]) -> str | None:
         where = f"field {quoted('.'.join(path))}" if path else "the value"
-        if isinstance(found, float):
-            return None if math.isfinite(found) else f"{where}: {_WORDS.get(found, 'NaN')} is no JSON"
+        if isinstance(found, Enum):
+            found = found.value
+        if isinstance(found, float | Decimal):
+            return None if math.isfinite(found) else f"{where}: {_word(found)} is no JSON"
         if isinstance(found, str):
             return f"{where}: half of a surrogate pair in the text" if _is_half(found) else None
-        if not isinstance(found, dict | list | tuple | set | frozenset):
+        if not isinstance(found, dict | list | tuple | set | frozenset | deque):
             return None
         if id(found) in seen:
             return f"{where}: it contains itself"
@@ -78,7 +99,10 @@ def _fault(value: Any) -> str | None:
         return "it nests too deep"
 
 
-_WORDS = {math.inf: "Infinity", -math.inf: "-Infinity"}
+def _word(number: float | Decimal) -> str:
+    if math.isnan(number):
+        return "NaN"
+    return "Infinity" if number > 0 else "-Infinity"
 
 
 def _is_half(text: str) -> bool:

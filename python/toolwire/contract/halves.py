@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["without_halves"]
+__all__ = ["has_halves", "without_halves"]
 
 _ESCAPES = re.compile(
     rb"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
@@ -19,3 +19,8 @@ def without_halves(text: bytes) -> bytes:
     if _PERHAPS.search(text) is None:
         return text
     return _ESCAPES.sub(lambda found: rb"\ufffd" if found[1] else found[0], text)
+
+
+def has_halves(text: bytes) -> bool:
+    """Half of a surrogate pair is written in the text."""
+    return _PERHAPS.search(text) is not None and any(found[1] for found in _ESCAPES.finditer(text))
