@@ -341,6 +341,14 @@ async def test_a_failing_model_ends_the_run() -> None:
         await Agent(Script(Fail("provider down"))).generate("go")
 
 
+async def test_options_that_are_none_and_caps_below_zero_are_passed_over() -> None:
+    options: dict[str, Any] = {"middleware": [None], "wrap_model": [None], "stop_when": [None], "max_result_bytes": -1}
+    result = await run([echo], Call("echo", b'{"text":"x"}'), **options)
+    assert (results(result), result.stop_reason) == ([('{"echoed":"X"}', False)], "stop")
+    result = await run([echo], Call("echo"), middleware=allow(lambda _: False))
+    assert results(result) == [('DENIED: tool "echo" is not allowed', True)]
+
+
 class Odd:
     """A model that raises: before it streams, while it streams, and what is no ordinary failure."""
 

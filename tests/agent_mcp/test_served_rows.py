@@ -313,3 +313,21 @@ async def test_a_foreign_agents_failure_reads_as_a_subagents(way: Way, failure: 
     async with way.to(server) as client:
         cause = str(failure) or "ValueError"
         assert await client.error("foreign", PROMPT) == f'SUBAGENT_FAILED: agent "foreign" failed: {cause}'
+
+
+@every_way
+async def test_a_foreign_agent_may_answer_a_call_with_a_text_and_what_is_no_answer_is_a_failure(way: Way) -> None:
+    async def nothing(_: str, __: Any) -> Any:
+        return None
+
+    class Loose(Foreign):
+        async def call_tool(self, name: str, args: Any, *, call_id: str | None = None) -> Any:
+            return f"{name} said" if args == b"{}" else 5
+
+    server = way.make()
+    serve_agent(server, Loose(nothing), "")
+    async with way.to(server) as client:
+        assert await client.text("note") == "note said"
+        assert await client.error("note", b'{"a":1}') == "call_tool returned int: it is a ToolOutput or a str"
+        failed = 'SUBAGENT_FAILED: agent "foreign" failed: run returned NoneType: it is a str'
+        assert await client.error("foreign", PROMPT) == failed

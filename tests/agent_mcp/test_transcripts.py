@@ -143,8 +143,17 @@ def test_any_bytes_of_a_model_and_any_text_of_a_tool_go_through_json() -> None:
         '[{"role":"user"}]',
         '[{"role":"tool","parts":[{"type":"tool_result","call_id":"1","name":"t","content":"","output":"{"}]}]',
         '[{"role":"tool","parts":[{"type":"unknown"}]}]',
+        '[{"role":"boss","parts":[]}]',
     ],
 )
 def test_a_broken_transcript_is_refused_by_the_place(broken: str) -> None:
     with pytest.raises(ValueError, match="message 0 is none"):
         messages_from_json(broken)
+
+
+@pytest.mark.parametrize("broken", ["", "{}", "null", '"x"', '{"id":"1","name":"t"}', '{"id":"1","args":5}', "[]x"])
+def test_what_is_no_transcript_and_no_parked_call_is_a_value_error(broken: str) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011 - whatever says so: the text is json's or ours
+        messages_from_json(broken)
+    with pytest.raises(ValueError):  # noqa: PT011 - as above
+        PendingCall.from_json(broken)

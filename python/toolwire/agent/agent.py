@@ -31,6 +31,8 @@ from toolwire.loops import held_up, loop_here, no_loop_runs
 __all__ = ["Agent"]
 
 ToolSource = Callable[[], Any]
+MAX_RESULT_BYTES = 65536
+"""The cap on what the model reads of a call, in UTF-8 bytes (spec one-session 2.7)."""
 
 
 class Agent:
@@ -58,10 +60,10 @@ class Agent:
         parallelism: int = 4,
         sequential: bool = False,
         timeout: float | None = None,
-        max_result_bytes: int = 65536,
+        max_result_bytes: int = MAX_RESULT_BYTES,
         max_model_retries: int = 3,
         strict_input: bool = False,
-        middleware: Sequence[Middleware] = (),
+        middleware: Middleware | Sequence[Middleware | None] = (),
         wrap_model: Callable[[Model], Model] | Sequence[Callable[[Model], Model]] = (),
         stop_when: Callable[[RunResult], bool] | Sequence[Callable[[RunResult], bool]] = (),
         usage_limit: int | None = None,
@@ -73,7 +75,7 @@ class Agent:
             raise ToolwireError("toolwire: Agent called with a nil Model")
         self.model = model
         self.running_model = model
-        for wrap in (wrap_model,) if callable(wrap_model) else wrap_model:
+        for wrap in _given(wrap_model):
             self.running_model = wrap(self.running_model)
             if self.running_model is None:
                 raise ToolwireError("toolwire: model middleware returned a nil Model")
@@ -83,17 +85,17 @@ class Agent:
         self.parallelism = 1 if sequential else max(1, parallelism)
         self.sequential = sequential
         self.timeout = timeout if timeout is not None and timeout > 0 else None
-        self.max_result_bytes = max_result_bytes
+        self.max_result_bytes = max_result_bytes if max_result_bytes >= 0 else MAX_RESULT_BYTES
         self.max_model_retries = max_model_retries
         self.strict_input = strict_input
-        self.middleware = tuple(middleware)
+        self.middleware: tuple[Middleware, ...] = _given(middleware)
         self.usage_limit = usage_limit
         self.detect_loops = detect_loops
         self.prepare_step = prepare_step
         self.on_run_end = on_run_end
         self.output = output
         self.tool_source = tool_source
-        conditions = (stop_when,) if callable(stop_when) else tuple(stop_when)
+        conditions = _given(stop_when)
         registered = [_registered(entry) for entry in tools]
         if output is not None:
             registered.append(submit_output(output))
@@ -220,6 +222,11 @@ class Agent:
 
     def __repr__(self) -> str:
         return f"Agent({self.name!r}, tools={[tool.name for tool in self.tools]!r})"
+
+
+def _given(entries: Any) -> tuple[Any, ...]:
+    """One of them or several; `None` is passed over."""
+    return tuple(entry for entry in ((entries,) if callable(entries) else entries or ()) if entry is not None)
 
 
 def _registered(entry: Any) -> Tool:

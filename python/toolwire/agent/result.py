@@ -52,11 +52,14 @@ class PendingCall:
 
     @classmethod
     def from_json(cls, text: str | bytes) -> PendingCall:
-        """The call from the JSON that `to_json` made."""
+        """The call from the JSON that `to_json` made. Raises ValueError for any other."""
         fields = json.loads(text)
-        if "request" in fields:
-            fields["request"] = InputRequest.from_json(fields["request"])
-        return cls(**{**fields, "args": fields["args"].encode("utf-8", "surrogateescape")})
+        try:
+            if "request" in fields:
+                fields["request"] = InputRequest.from_json(fields["request"])
+            return cls(**{**fields, "args": fields["args"].encode("utf-8", "surrogateescape")})
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ValueError(f"this is no parked call: {error!r}") from None
 
 
 @dataclass(frozen=True, slots=True)

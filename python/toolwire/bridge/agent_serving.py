@@ -99,13 +99,15 @@ class _ChainCaller:
     async def call(self, tool: Tool, arguments: bytes | str) -> ToolOutput:
         call_id = f"mcp_call_{next(self._numbers)}"
         agent = self._agent
-        output: ToolOutput
         if isinstance(agent, Agent):
             # The definition that was listed, whatever a tool source says by now.
-            output = await agent.call_tool(tool.name, arguments, call_id=call_id, tool=self._entry)
-        else:
-            output = await agent.call_tool(tool.name, arguments, call_id=call_id)
-        return output
+            return await agent.call_tool(tool.name, arguments, call_id=call_id, tool=self._entry)
+        output = await agent.call_tool(tool.name, arguments, call_id=call_id)
+        if isinstance(output, ToolOutput):
+            return output
+        if not isinstance(output, str):
+            raise TypeError(f"call_tool returned {type(output).__name__}: it is a ToolOutput or a str")
+        return ToolOutput(output)
 
 
 def _agent_tool(agent: Agent | ServableAgent, description: str) -> Tool:
@@ -207,7 +209,10 @@ class _ForeignCaller:
         prompt = named["prompt"]
 
         async def run(listener: Any) -> ToolOutput:
-            return ToolOutput(await self._agent.run(prompt, on_event=listener))
+            said: object = await self._agent.run(prompt, on_event=listener)
+            if not isinstance(said, str):
+                raise TypeError(f"run returned {type(said).__name__}: it is a str")
+            return ToolOutput(said)
 
         try:
             return await _with_progress(run)

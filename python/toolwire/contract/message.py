@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from toolwire import _core
 from toolwire.contract.content_in import part_of
@@ -31,6 +31,7 @@ __all__ = [
 ]
 
 Role = Literal["system", "user", "assistant", "tool"]
+_ROLES = get_args(Role)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,8 +172,13 @@ def _is_its_text(output: ToolOutput, content: str) -> bool:
 def messages_from_json(text: str | bytes) -> list[Message]:
     """A transcript from the JSON text that `messages_to_json` made. Raises ValueError, naming the message."""
     messages = []
-    for index, message in enumerate(json.loads(text)):
+    listed = json.loads(text)
+    if not isinstance(listed, list):
+        raise ValueError("a transcript is a list of messages")  # noqa: TRY004 - one kind for whatever is none
+    for index, message in enumerate(listed):
         try:
+            if message["role"] not in _ROLES:
+                raise ValueError(f"no role {message['role']!r}")
             messages.append(Message(message["role"], [_part(part) for part in message["parts"]]))
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise ValueError(f"message {index} is none: {error!r}") from None
