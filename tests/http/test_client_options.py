@@ -164,6 +164,12 @@ async def test_a_header_that_is_the_protocol_s_or_none_at_all_is_refused(headers
         raise AssertionError("not reached")
 
 
+@pytest.mark.parametrize("value", ["Bearer hush\n", "hush ü", "hush\0", 5, None])
+def test_a_header_of_a_connection_that_cannot_be_sent_is_named_without_its_value(value: Any) -> None:
+    with pytest.raises(ValueError, match=r"^the header 'Authorization' is no name with a text of visible ASCII$"):
+        toolwire.connect("http://127.0.0.1:1/mcp", headers={"Authorization": value})
+
+
 @pytest.mark.parametrize("meta", [{"progressToken": 1}, {"io.modelcontextprotocol/protocolVersion": "1"}])
 async def test_a_member_of_meta_that_is_the_protocol_s_is_refused(meta: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="protocol"), toolwire.call_options(meta=meta):

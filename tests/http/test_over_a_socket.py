@@ -1,14 +1,18 @@
 """Streamable HTTP over a real socket: a toolwire server under uvicorn, and a toolwire client, in both eras."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 
+import anyio.to_thread
 import httpx2
 import pytest
 from mcp.server.lowlevel import Server
 
 import toolwire
+from tests.http.clients import peer
 from tests.http.served_command import COMMAND, PATIENCE, served
 
 SHOP = '''
@@ -102,9 +106,29 @@ def test_a_check_of_a_url_finds_nothing_to_mend_in_a_good_server(url: str) -> No
     assert "requests" not in checked.stdout
 
 
+@pytest.mark.parametrize("words", [("list",), ("call", "echo", "{}"), ("check",)])
+async def test_a_bearer_token_comes_from_the_environment_and_a_header_says_more(words: tuple[str, ...]) -> None:
+    """A token that was read from a file ends its line, which is no part of it."""
+    env = {**os.environ, "TOOLWIRE_TOKEN": "hush\n"}
+    async with peer() as served:
+
+        async def sent(*more: str) -> set[str | None]:
+            served.received.clear()
+            run = partial(command, *words, "--url", served.url, *more, env=env)
+            assert (await anyio.to_thread.run_sync(run)).returncode == 0
+            return {request.header("authorization") for request in served.received if request.verb == "POST"}
+
+        assert await sent() == {"Bearer hush"}
+        assert await sent("--header", "Authorization: Basic x") == {"Basic x"}
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (
+            ["list", "--url", "http://127.0.0.1:9", "--header", "x:ü"],
+            "the header 'x' is no name with a text of visible",
+        ),
         (["list"], "either a command"),
         (["list", "--url", "ftp://x"], "is no http:// or https://"),
         (["list", "--url", "http://127.0.0.1:9", "--", "server"], "either a command"),

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import httpx2
 
-from toolwire.contract.per_call import call_headers
+from toolwire.contract.per_call import call_headers, check_headers
 from toolwire.wire.http_client.wire import HttpWire
 from toolwire.wire.limits import Limits
 
@@ -38,10 +38,12 @@ def http_wire(
     """The wire for a URL. A caller's own client is used as given, and is the caller's to close.
 
     `sse_read_timeout` is in seconds without a byte; `None` is the SDK's 300 on its own streams, and leaves a call to
-    its deadlines. Raises TypeError for settings beside a client that has its own.
+    its deadlines. Raises TypeError for settings beside a client that has its own, ValueError for a header that is none.
     """
     if http_client is not None and (headers is not None or auth is not None or sse_read_timeout is not None):
         raise TypeError("headers, auth and sse_read_timeout are the http_client's own: set them there")
+    headers = None if headers is None else dict(headers)
+    check_headers(headers or {})
     return HttpWire(
         url,
         name=shown_address(url),

@@ -19,6 +19,7 @@ import typer
 
 import toolwire
 from toolwire.cli.terminal import one_line, say, shown, spinner
+from toolwire.contract.per_call import check_headers
 
 
 class Exit(IntEnum):
@@ -98,9 +99,13 @@ class ServerOptions:
         if url is not None and not url.startswith(("http://", "https://")):
             raise typer.BadParameter(f"{shown(url)!r} is no http:// or https:// address", param_hint="--url")
         headers = dict(map(_header, header or ()))
-        token = os.environ.get(TOKEN)
+        token = os.environ.get(TOKEN, "").strip()
         if url is not None and token and "authorization" not in map(str.lower, headers):
             headers["Authorization"] = f"Bearer {token}"
+        try:
+            check_headers(headers)
+        except ValueError as error:
+            raise typer.BadParameter(str(error), param_hint="--header") from None
         variables = dict(map(_variable, env or ()))
         return cls(argv=argv or [], url=url, headers=headers, env=variables, cwd=cwd, timeout=timeout, prefix=prefix)
 

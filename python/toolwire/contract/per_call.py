@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Final
 
-__all__ = ["call_headers", "call_meta", "call_options"]
+__all__ = ["call_headers", "call_meta", "call_options", "check_headers"]
 
 _headers: ContextVar[Mapping[str, str]] = ContextVar("toolwire.call_headers", default={})  # noqa: B039 - never changed
 _meta: ContextVar[Mapping[str, Any]] = ContextVar("toolwire.call_meta", default={})  # noqa: B039 - never changed
@@ -48,12 +48,11 @@ def call_options(*, headers: Mapping[str, str] | None = None, meta: Mapping[str,
     those that the connection has anyway. Inside of one another the inner wins, name by name. What the protocol reserves
     is refused: raises ValueError, and TypeError for a value that is no JSON.
     """
-    for name, value in (headers or {}).items():
+    for name in headers or {}:
         lower = name.lower()
         if lower in _OF_THE_PROTOCOL or lower.startswith("mcp-"):
             raise ValueError(f"the header {name!r} is the protocol's own")
-        if not _NAME.fullmatch(name) or not _VALUE.fullmatch(value):
-            raise ValueError(f"the header {name!r} is no name with a text of visible ASCII")
+    check_headers(headers or {})
     for name in meta or {}:
         if name == "progressToken" or name.startswith(_RESERVED_META):
             raise ValueError(f"{name!r} in _meta is the protocol's own")
@@ -65,6 +64,17 @@ def call_options(*, headers: Mapping[str, str] | None = None, meta: Mapping[str,
     finally:
         _headers.reset(head)
         _meta.reset(body)
+
+
+def check_headers(headers: Mapping[str, str]) -> None:
+    """Raises ValueError for a header that cannot be sent. Its value is not shown: it may be a secret."""
+    for name, value in headers.items():
+        try:
+            fits = _NAME.fullmatch(name) and _VALUE.fullmatch(value)
+        except TypeError:
+            fits = None  # no text at all
+        if not fits:
+            raise ValueError(f"the header {name!r} is no name with a text of visible ASCII")
 
 
 def call_headers() -> Mapping[str, str]:
