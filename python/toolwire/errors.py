@@ -65,6 +65,14 @@ def quoted(name: str) -> str:
 class ToolwireError(Exception):
     """The root of the tree."""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The text is all that the constructors make; calling one again on it would put another prefix before it.
+        return _restored, (type(self), str(self)), self.__dict__
+
+
+def _restored(kind: type[ToolwireError], text: str) -> ToolwireError:
+    return kind.__new__(kind, text)
+
 
 class ToolError(ToolwireError):
     """A failure that a model reads as data; raise it in a handler as `ToolError("NOT_FOUND", "no such order")`.
@@ -75,14 +83,6 @@ class ToolError(ToolwireError):
     def __init__(self, code: str, message: str = "", cause: BaseException | None = None) -> None:
         super().__init__(f"{code}: {message}" if message else code)
         self.cause = cause
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # The text is all that the constructors make; calling one again on it would put another prefix before it.
-        return _restored, (type(self), str(self)), self.__dict__
-
-
-def _restored(kind: type[ToolError], text: str) -> ToolError:
-    return kind.__new__(kind, text)
 
 
 class ToolFailure(ToolError):
@@ -192,18 +192,12 @@ class InvalidToolInput(ToolwireError):
     def __init__(self) -> None:
         super().__init__("toolwire: tool input is not valid for its schema")
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (), self.__dict__
-
 
 class ToolReturnedError(ToolwireError):
     """A remote result said `isError` (spec one-session 1.1)."""
 
     def __init__(self) -> None:
         super().__init__("mcp: tool returned an error")
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (), self.__dict__
 
 
 class RegistrationError(ToolwireError):

@@ -129,6 +129,24 @@ def test_a_failure_takes_its_output_across_a_process_border() -> None:
     assert (other.output.raw, other.output.structured, other.remote) == (result, b'{"retry":1.50}', True)
 
 
+def kinds(root: type[ToolwireError]) -> set[type[ToolwireError]]:
+    return {root}.union(*map(kinds, root.__subclasses__()))
+
+
+@pytest.mark.parametrize("copied", COPIES)
+def test_every_kind_of_error_survives_a_copy_with_its_text(copied: Callable[[ToolwireError], ToolwireError]) -> None:
+    for kind in kinds(ToolwireError) - {ToolImportError}:
+        error = kind.__new__(kind, f"the text of a {kind.__name__}")
+        error.note = [1]  # type: ignore[attr-defined]  # whatever stands on it
+        other = copied(error)
+        assert (type(other), str(other), vars(other)) == (kind, str(error), {"note": [1]})
+    refused = copied(toolwire.AuthorizationError("pay"))
+    assert str(refused) == 'toolwire: authorization for "pay" failed'
+    failed = copied(toolwire.RunError(2, ValueError("why"), None))
+    assert isinstance(failed, toolwire.RunError)
+    assert (str(failed), failed.step) == ("toolwire: run failed at step 2: why", 2)
+
+
 # The report of an import: spec 1.7
 
 

@@ -1,6 +1,7 @@
 """Rows 122 to 135 of many-sources 7: a remote tool asks something in the middle of a call, and the call goes on."""
 
 import json
+import pickle
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -441,6 +442,18 @@ async def test_a_form_means_inside_an_answer_what_it_means_alone(schema: bytes) 
             request.answer(b'{"action":"accept","content":{"n":5}}')
         continuation = request.answer(b'{"action":"accept","content":{"n":"s"}}')
         assert (await tools[0].call(continuation)).joined_text() == "done"
+
+
+async def test_a_request_crosses_a_process_border_as_it_is_saved() -> None:
+    async with discovered(calls=[once(), DONE], era=NEW, connecting=NEGOTIATED) as (_, tools):
+        request = await requested(tools[0], b'{ "a":1.50 }')
+        other = pickle.loads(pickle.dumps(request))  # noqa: S301 - our own bytes
+        assert (other.prompt, other.response_schema, other.state) == (
+            request.prompt,
+            request.response_schema,
+            request.state,
+        )
+        assert (await tools[0].resume(other.answer(b'{"action":"decline"}'))).text == "done"
 
 
 async def test_a_file_that_was_saved_by_something_else_is_refused() -> None:

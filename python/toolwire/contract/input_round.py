@@ -57,6 +57,10 @@ class InputRequest(Exception):
             raise InputAnswerError(f"the answer does not match what was asked: {detail}")
         return Continuation(self.invocation.call_id, self.invocation.name, self.invocation.arguments, self.state, raw)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # What admitted the call stays here: a copy is the request as it is saved.
+        return type(self).from_json, (self.to_json(),)
+
     def to_json(self) -> str:
         """The request as JSON. Texts are strings, so that their bytes survive."""
         return _saved(
