@@ -4,6 +4,7 @@ import hashlib
 import json
 from dataclasses import dataclass
 
+import anyio
 import pytest
 
 from toolwire import (
@@ -74,6 +75,40 @@ async def test_h2_a_subagents_text_is_the_result_and_its_usage_and_events_count(
     nested = [position for position, (kind, run_id) in enumerate(events) if (kind, run_id) == ("nested", "run/0/c1")]
     assert nested
     assert max(nested) < [kind for kind, _ in events].index("tool_finish")
+
+
+@pytest.mark.parametrize("limit", [0.2, 60], ids=["by its deadline", "by a cancelled run"])
+async def test_an_abandoned_child_tells_nothing_more_asks_nothing_more_and_what_it_used_counts(limit: float) -> None:
+    began, left = anyio.Event(), anyio.Event()
+    told: list[str] = []
+    ended: list[RunResult] = []
+
+    async def rude(_: bytes) -> str:
+        began.set()
+        with anyio.CancelScope(shield=True):
+            await left.wait()
+        return "at last"
+
+    model = Script(ToolCalls(Call("rude")), Say("never asked for"))
+    child = Agent(model, name="child", tools=[Tool.raw("rude", "", None, rude)])
+    call = ToolCalls(Call("sub", b'{"prompt":"p"}', "k"))
+    parent = Agent(Script(call, Say("done")), tools=[subagent("sub", "", child, timeout(limit))])
+
+    async def run() -> None:
+        ended.append(await parent.generate("go", on_event=lambda event: told.append(event.kind)))
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(run)
+        await began.wait()
+        if limit > 1:
+            tasks.cancel_scope.cancel()
+    for result in ended:
+        assert contents(result) == ['tool "sub" timed out after 200ms']
+        assert (result.usage.total, result.steps[0].child_usage["k"].total) == (45, 15)
+    before = list(told)
+    left.set()
+    await anyio.wait_all_tasks_blocked()
+    assert (told, len(model.requests), len(ended)) == (before, 1, 1 if limit < 1 else 0)
 
 
 async def test_h3_a_subagent_runs_outside_a_loop() -> None:

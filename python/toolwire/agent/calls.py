@@ -78,9 +78,11 @@ class StepCalls:
         run, tool = self._run, self._tools.get(call.name)
         here = calling.set(CallContext(run.id, run.step, call.id, call.name, call.id in self._decided))
         above = current_run.set(run)
+        run.calls_running.add(call.id)
         try:
             outcome = await self._outcome(call, tool)
         finally:
+            run.calls_running.discard(call.id)
             current_run.reset(above)
             calling.reset(here)
         if isinstance(outcome, ApprovalRequired):

@@ -8,9 +8,11 @@ from __future__ import annotations
 import inspect
 import logging
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
+
+import anyio.lowlevel
 
 from toolwire.agent.calls import StepCalls
 from toolwire.agent.errors import MaxSteps, run_error
@@ -36,7 +38,7 @@ agents_running: ContextVar[tuple[int, ...]] = ContextVar("toolwire.agents_runnin
 
 
 class Run:
-    """One run of an agent. Used once."""
+    """One run of an agent. Used once. `spent` hears of all that it uses, when it does: an abandoned run has no end."""
 
     def __init__(
         self,
@@ -49,6 +51,7 @@ class Run:
         only_tools: Sequence[str] | None,
         max_steps: int | None,
         listener: OnEvent | None,
+        spent: Callable[[Usage], None] | None = None,
     ) -> None:
         self.agent = agent
         self.id = run_id or secrets.token_hex(16)
@@ -59,6 +62,8 @@ class Run:
         self.child_usage: dict[str, Usage] = {}
         self.pending: list[PendingCall] = []
         self.step = 0
+        self.calls_running: set[str] = set()
+        self._spent = spent
         self._prompt = prompt
         self._decisions = decisions
         self._only = None if only_tools is None else {*only_tools, SUBMIT_OUTPUT}
@@ -121,6 +126,8 @@ class Run:
         while True:
             if self.step >= self._max_steps:
                 raise MaxSteps
+            # A handler that swallowed the cancellation of this run costs no further answer of the model.
+            await anyio.lowlevel.checkpoint_if_cancelled()
             if self.step > 0:
                 tools = await self.agent.snapshot()
             reason = await self._one_step(tools)
@@ -135,7 +142,7 @@ class Run:
         before = self.usage
         self.child_usage = {}
         answer, offered = await self._ask(tools)
-        self.usage += answer.usage
+        self._spend(answer.usage)
         results: Message | None = None
         if answer.message.parts:
             self.messages.append(answer.message)
@@ -233,15 +240,21 @@ class Run:
         return f"{self.id}/{self._where}/{call_id}"
 
     def nest(self, call_id: str, event: Event) -> None:
-        """A child's event, as one of ours."""
-        self.events.emit("nested", step=self.step, call_id=call_id, event=event)
+        """A child's event, as one of ours. Of a child that was abandoned at its deadline nothing is told any more."""
+        if call_id in self.calls_running:
+            self.events.emit("nested", step=self.step, call_id=call_id, event=event)
 
     def add_child_usage(self, call_id: str, usage: Usage) -> None:
         """What a child used counts as ours."""
-        self.usage += usage
+        self._spend(usage)
         self.child_usage[call_id] = self.child_usage.get(call_id, Usage()) + usage
 
     # Budgets
+
+    def _spend(self, usage: Usage) -> None:
+        self.usage += usage
+        if self._spent is not None:
+            self._spent(usage)
 
     def count_retry(self, name: str, retried: bool) -> None:
         """A call of `name` ended, and asked the model to try again, or not."""

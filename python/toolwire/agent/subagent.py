@@ -9,8 +9,10 @@ from toolwire import _core
 from toolwire.agent.agent import Agent
 from toolwire.agent.calls import current_run
 from toolwire.agent.events import OnEvent
+from toolwire.agent.model import Usage
 from toolwire.agent.output import submitted
-from toolwire.agent.run import agents_running
+from toolwire.agent.resume import Decisions
+from toolwire.agent.run import Run, agents_running
 from toolwire.contract.arguments import refused_input
 from toolwire.contract.current import current_call
 from toolwire.contract.decoding import decode
@@ -66,15 +68,27 @@ class AgentCaller:
             if parent is not None:
                 parent.nest(call_id, event)
 
-        try:
-            result = await agent.generate(prompt, run_id=run_id, on_event=nest if in_run else listener)
-        except RunError as error:
+        def spent(usage: Usage) -> None:
             if in_run and parent is not None:
-                parent.add_child_usage(call_id, error.result.usage)
+                parent.add_child_usage(call_id, usage)
+
+        spent(Usage())
+        run = Run(
+            agent,
+            (),
+            prompt,
+            decisions=Decisions(),
+            run_id=run_id,
+            only_tools=None,
+            max_steps=None,
+            listener=nest if in_run else listener,
+            spent=spent,
+        )
+        try:
+            result = await run.go()
+        except RunError as error:
             text = f"agent {quoted(name)} failed at step {error.step}: {error.error}"
             raise ToolError("SUBAGENT_FAILED", text, error) from None
-        if in_run and parent is not None:
-            parent.add_child_usage(call_id, result.usage)
         if result.pending:
             text = f"agent {quoted(name)} ended awaiting approval of {len(result.pending)} call(s)"
             raise ToolError("SUBAGENT_PENDING", text)
