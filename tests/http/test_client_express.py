@@ -334,3 +334,17 @@ async def test_many_connections_leave_no_descriptor_behind(engine: str) -> None:
         gc.collect()
         # The peer, in this process too, may not have closed its ends of the last ones yet.
         assert descriptors() <= before + 6
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["/mcp?sig=%2f%2F%7E%41&k=a+b", "/mcp?k=a b|{c}[d]", "/mcp?k=100%", "/t%41x/%7Eme/a%2Fb", "/[a]/é", "/a/../b?é"],
+)
+async def test_every_request_goes_to_the_address_that_was_given_escapes_and_all(engine: str, address: str) -> None:
+    """What is signed, or a key, is compared by its bytes; the SDK's client says how the address is written."""
+    async with peer() as served:
+        root = served.url.removesuffix("/mcp")
+        async with connected(root + address, engine) as connection:
+            await (await echo_of(connection)).invoke("{}")
+        targets = {request.target for request in served.received}
+        assert targets == {httpx2.URL(root + address).raw_path.decode()}

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import aiohttp
 import anyio
+import httpx2
 from aiohttp.abc import AbstractStreamWriter
 from yarl import URL
 
@@ -55,10 +56,18 @@ class AiohttpEngine:
         return _Reply(response)
 
     def _address(self, url: str) -> URL:
-        """Without its userinfo, of which the SDK's client has made an authorization that was learned."""
+        """As the SDK's client writes it, byte for byte: a key in a query may be signed, escapes and all.
+
+        Without its userinfo, of which that client has made an authorization that was learned.
+        """
         known, address = self._known
         if known != url:
-            address = URL(url).with_user(None)
+            try:
+                theirs = httpx2.URL(url)
+            except httpx2.InvalidURL as error:
+                raise Lost("the URL is none") from error
+            netloc, target = theirs.netloc.decode("ascii"), theirs.raw_path.decode("ascii")
+            address = URL(f"{theirs.scheme}://{netloc}{target}", encoded=True)
             self._known = url, address
         return address
 
