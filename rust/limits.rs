@@ -8,6 +8,9 @@ pub const DEPTH: usize = 256;
 /// may carry a file. Beyond it the line is drained and the request that it names is failed.
 pub const LINE: usize = 64 * 1024 * 1024;
 
+/// Longest arguments that are sent, in bytes: what no peer with our own bound on a line could read is no call.
+pub const ARGUMENTS: usize = LINE;
+
 /// Bytes kept from each end of a line that is over the cap: an envelope's `id` stands first or last.
 pub const OVERSIZE_CLIP: usize = 4 * 1024;
 

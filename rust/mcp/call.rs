@@ -9,7 +9,7 @@ use crate::json::raw::word;
 use crate::json::scan::{self, whitespace};
 use crate::json::text::quote;
 use crate::json::write::paste;
-use crate::limits::DEPTH;
+use crate::limits::{ARGUMENTS, DEPTH};
 
 /// Why arguments are refused before the wire. The prose is the model's to read (spec 2.5).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +19,7 @@ pub enum Refusal {
     Trailing,
     Repeated { place: String, offset: usize },
     LoneSurrogate { place: String, offset: usize },
+    TooLarge(usize),
 }
 
 impl Refusal {
@@ -47,6 +48,7 @@ impl Refusal {
             Self::LoneSurrogate { place, offset } => {
                 format!("field \"{place}\": half of a surrogate pair at offset {}", offset + 1)
             }
+            Self::TooLarge(size) => format!("the arguments are {size} bytes long, over the limit of {ARGUMENTS}"),
         }
     }
 }
@@ -54,8 +56,11 @@ impl Refusal {
 /// Judges arguments; gives the bytes to send: blank and `null` are `{}`.
 ///
 /// # Errors
-/// Syntax first, then the root's kind, then what follows it, then repeated names and halves of surrogate pairs.
+/// Size first, then syntax, then the root's kind, then what follows it, then repeated names and halves of surrogate pairs.
 pub fn check(text: &[u8]) -> Result<Cow<'_, [u8]>, Refusal> {
+    if text.len() > ARGUMENTS {
+        return Err(Refusal::TooLarge(text.len()));
+    }
     let start = whitespace(text, 0);
     let null = text[start..].strip_prefix(b"null");
     if start == text.len() || null.is_some_and(|rest| whitespace(rest, 0) == rest.len()) {

@@ -94,6 +94,7 @@ pub fn checked<'a>(py: Python<'_>, arguments: &'a [u8]) -> PyResult<Cow<'a, [u8]
             call::Refusal::Trailing => ("trailing_text", 0),
             call::Refusal::Repeated { offset, .. } => ("duplicate_member", *offset),
             call::Refusal::LoneSurrogate { offset, .. } => ("lone_surrogate", *offset),
+            call::Refusal::TooLarge(_) => ("too_large", 0),
         };
         refused(refusal.prose(), kind, i64::try_from(offset).unwrap_or(-1))
     })

@@ -1,7 +1,7 @@
 """Approvals, tool sources and construction: rows G22 to G29 of the reference's table, and what binds an approval."""
 
 from collections.abc import Callable, Sequence
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
@@ -257,3 +257,20 @@ def test_g29_a_registered_tool_cannot_be_changed_from_outside() -> None:
     agent = Agent(Script(), tools=[lookup])
     with pytest.raises(AttributeError):
         agent.tools[0].name = "other"  # type: ignore[misc]  # the mistake that the test is about
+
+
+@pytest.mark.parametrize(("listed", "kind"), [(None, "NoneType"), ("lookup", "str"), (5, "int")])
+async def test_a_tool_source_that_gives_no_list_of_tools_fails_the_run_by_what_it_gave(listed: Any, kind: str) -> None:
+    agent = Agent(Script(Say("never")), tool_source=lambda: listed)
+    with pytest.raises(RunError) as caught:
+        await agent.generate("go")
+    text = f"toolwire: run failed at step 0: toolwire: the tool source gave {kind}, not a list of tools"
+    assert str(caught.value) == text
+
+
+async def test_a_tool_source_may_give_functions_as_the_agent_takes_them() -> None:
+    def look() -> str:
+        return "found"
+
+    agent = Agent(Script(ToolCalls(Call("look")), Say("bye")), tool_source=lambda: iter([look]))
+    assert contents(await agent.generate("go")) == ["found"]

@@ -62,6 +62,16 @@ async def test_c12_a_fault_behind_20_mb_is_found_at_its_place() -> None:
         assert server.requests("tools/call") == []
 
 
+async def test_c12_arguments_over_the_cap_are_refused_before_the_wire_and_cost_nothing_else() -> None:
+    async with imported(entry("t")) as (server, tools):
+        arguments = b'{"s":"' + b"a" * (64 * MIB) + b'"}'
+        said = "the arguments are 67108872 bytes long, over the limit of 67108864"
+        assert await refused(tools["t"], arguments) == said
+        assert await refused(tools["t"], arguments.decode()) == said
+        assert server.requests("tools/call") == []
+        assert await tools["t"].invoke() == "ok"
+
+
 async def test_c12_an_object_of_a_hundred_thousand_members_is_checked_and_sent() -> None:
     arguments = b"{" + b",".join(b'"k%d":%d' % (index, index) for index in range(100_000)) + b"}"
     async with imported(entry("t"), calls=result(b'{"content":[]}')) as (server, tools):

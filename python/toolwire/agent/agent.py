@@ -112,11 +112,14 @@ class Agent:
             return self._by_name
         listed = self.tool_source()
         listed = await listed if inspect.isawaitable(listed) else listed
+        if isinstance(listed, str) or not isinstance(listed, Iterable):
+            raise ToolwireError(f"toolwire: the tool source gave {type(listed).__name__}, not a list of tools")
         own = [tool for tool in self.tools if self.output is not None and tool.name == "submit_output"]
         entries = [*listed, *own]
         for index, entry in enumerate(entries):
             if entry is None:
                 raise ToolwireError(f"toolwire: nil tool in tool source snapshot: entry {index}")
+        entries = [_registered(entry) for entry in entries]
         return _by_name(entries, "toolwire: duplicate tool name from tool source: {}")
 
     def overlap(self, tool: Tool, call: ToolCallPart) -> Overlap:
