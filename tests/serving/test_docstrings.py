@@ -99,12 +99,45 @@ def test_parameters_are_described_in_the_schema_and_the_rest_is_the_description(
         "city: this is prose, no section.\n\nNote: days are days.",
         "Parameters are free.\n\nReturns nothing.",
         "A list:\n\n- Args\n- Raises",
+        "Example::\n\n    Args:\n        city: in an example\n\n    :param days: too\n\nDone.",
+        "Find.\n\nArguments:\n  city -- in no style\n  days -- that is known",
     ],
 )
 def test_prose_is_left_as_it_was_written(docstring: str) -> None:
     tool = documented(docstring)
     assert tool.description == docstring
     assert all(schema.description == "" for schema in tool.input_schema.properties.values())
+
+
+@pytest.mark.parametrize(
+    ("docstring", "rest"),
+    [
+        ("Args:\n    city: The city.\n    days: The days.", ""),
+        ("Args:\n    city: The city.\n    days: The days.\n\nReturns:\n    Text.", "Returns:\n    Text."),
+        ("Find.\n\nKeyword Args:\n    days: The days.\n\nArgs:\n    city: The city.", "Find."),
+        ("Find.\n\nOther Parameters:\n    days: The days.\n\nArgs:\n    city: The city.", "Find."),
+        ("Find.\n\nArgs:\n    - city: The city.\n    * days: The days.", "Find."),
+    ],
+)
+def test_sections_in_odd_places_are_read(docstring: str, rest: str) -> None:
+    tool = documented(docstring)
+    assert tool.description == rest
+    described = {name: schema.description for name, schema in tool.input_schema.properties.items()}
+    assert described == {"city": "The city.", "days": "The days."}
+
+
+def test_parameters_that_numpy_names_together_share_a_description() -> None:
+    tool = documented("Find.\n\nParameters\n----------\ncity, days : str\n    Both.\n")
+    assert [schema.description for schema in tool.input_schema.properties.values()] == ["Both.", "Both."]
+
+
+@pytest.mark.parametrize("name", ["class_", "class"])
+def test_a_docstring_may_name_an_aliased_parameter_by_either_name(name: str) -> None:
+    def find(class_: Annotated[str, Field(alias="class")]) -> str:
+        return class_
+
+    find.__doc__ = f"Find.\n\nArgs:\n    {name}: The class."
+    assert toolwire.tool(find).input_schema.properties["class"].description == "The class."
 
 
 def test_what_an_annotation_says_wins_over_the_docstring() -> None:

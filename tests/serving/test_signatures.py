@@ -4,12 +4,12 @@ import dataclasses
 import functools
 import math
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, NamedTuple
 
 import pytest
 from mcp.server.context import ServerRequestContext
 from mcp.server.mcpserver import Context
-from pydantic import AliasChoices, Field
+from pydantic import AliasChoices, BaseModel, Field
 
 import toolwire
 from toolwire import SchemaError, Tool, ToolFailure
@@ -181,6 +181,49 @@ async def test_a_class_is_a_tool_that_makes_one() -> None:
         b'{"type":"object","properties":{"x":{"type":"number"},"y":{"default":0.0,"type":"number"}},"required":["x"]}'
     )
     assert await tool.invoke(b'{"x":1}') == '{"x":1.0,"y":0.0}'
+
+
+class Beast(BaseModel):
+    kind: Literal["cat", "dog"]
+    lives: int = Field(9, description="how many", alias="Lives")
+    tags: list[str] = Field(default_factory=list)
+
+
+class Pair(NamedTuple):
+    a: int
+    b: str = "x"
+
+
+@dataclasses.dataclass
+class Counter:
+    step: int = 1
+
+    def __call__(self, n: int) -> str:
+        return str(n + self.step)
+
+
+async def test_models_and_named_tuples_are_as_strict_as_functions() -> None:
+    beast = toolwire.tool(Beast)
+    assert beast.input_schema.raw == (
+        b'{"type":"object","properties":{"kind":{"enum":["cat","dog"],"type":"string"},'
+        b'"Lives":{"default":9,"description":"how many","type":"integer"},'
+        b'"tags":{"items":{"type":"string"},"type":"array"}},"required":["kind"]}'
+    )
+    assert await beast.invoke(b'{"kind":"cat","Lives":3}') == '{"kind":"cat","Lives":3,"tags":[]}'
+    assert await beast.invoke(b'{"kind":"cat","tags":null}') == '{"kind":"cat","Lives":9,"tags":[]}'
+    pair = toolwire.tool(Pair)
+    assert await pair.invoke(b'{"a":1}') == '[1,"x"]'
+    for tool, given, problem in [
+        (beast, b'{"kind":"cow"}', 'field "kind": expected "cat" or "dog", got "cow"'),
+        (beast, b'{"kind":"cat","Lives":"3"}', 'field "Lives": expected integer, got string'),
+        (pair, b'{"a":"1"}', 'field "a": expected integer, got string'),
+    ]:
+        with pytest.raises(ToolFailure) as caught:
+            await tool.call(given)
+        assert str(caught.value) == f'INVALID_INPUT: tool "{tool.name}": {problem}'
+    # What Python makes up, or what a base says of itself, describes no tool.
+    made = [beast, pair, toolwire.tool(Point), toolwire.tool(Counter())]
+    assert [tool.description for tool in made] == [""] * 4
 
 
 def test_defaults_that_are_no_json_are_the_handlers_own_affair() -> None:

@@ -4,9 +4,9 @@ import dataclasses
 import datetime as dt
 import re
 import uuid
-from collections.abc import Awaitable, Coroutine
+from collections.abc import Awaitable, Coroutine, Iterable, Iterator
 from decimal import Decimal
-from enum import Enum, IntEnum
+from enum import Enum, IntEnum, StrEnum
 from typing import Annotated, Any, Literal, NoReturn, Optional, Union
 
 import pytest
@@ -221,3 +221,109 @@ async def test_b4_a_number_beyond_floats_is_refused_wherever_it_may_stand(
 
 async def test_a_text_that_looks_like_such_a_number_is_left_alone() -> None:
     assert await takes(Weighed).invoke(b'{"x":{"weight":1.5,"note":"1E400"}}') == "Weighed(weight=1.5, note='1E400')"
+
+
+class Kind(StrEnum):
+    A = "a"
+    B = "b"
+
+
+class Metric(BaseModel):
+    kind: Literal["metric"]
+    x: float
+
+
+class Price(BaseModel):
+    kind: Literal["price"]
+    x: Decimal
+
+
+class First(BaseModel):
+    kind: Literal[Kind.A]
+
+
+class Second(BaseModel):
+    kind: Literal[Kind.B]
+
+
+LONG = b"19.990000000000000001"
+BESIDE_DECIMALS: list[tuple[Any, bytes, str]] = [
+    (Metric | Price, b'{"kind":"metric","x":1.5}', "Metric(kind='metric', x=1.5)"),
+    (Price | Metric, b'{"kind":"metric","x":1.5}', "Metric(kind='metric', x=1.5)"),
+    (Metric | Price, b'{"kind":"price","x":%s}' % LONG, f"Price(kind='price', x=Decimal('{LONG.decode()}'))"),
+    (Annotated[Price | Metric, Field(discriminator="kind")], b'{"kind":"metric","x":1}',
+     "Metric(kind='metric', x=1.0)"),
+    (list[Price | Metric], b'[{"kind":"metric","x":1.5}]', "[Metric(kind='metric', x=1.5)]"),
+    (dict[str, Decimal] | list[float], b"[1.5]", "[1.5]"),
+    (dict[str, Decimal] | list[float], b'{"a":%s}' % LONG, f"{{'a': Decimal('{LONG.decode()}')}}"),
+    (int | Decimal, b"1", "1"),
+    (int | Decimal, b"1.50", "Decimal('1.50')"),
+    (float | Decimal, LONG, f"Decimal('{LONG.decode()}')"),
+    (str | Decimal, b"1.5", "Decimal('1.5')"),
+    (str | Decimal, b'"1.50"', "'1.50'"),
+    (Literal["max"] | Decimal, LONG, f"Decimal('{LONG.decode()}')"),
+    (Literal["max"] | Decimal, b'"max"', "'max'"),
+    (Literal[1] | Decimal, b"1", "1"),
+    (Any | Decimal, b"1", "1"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("annotation", "given", "seen"), BESIDE_DECIMALS)
+async def test_a_decimal_among_other_alternatives_takes_nothing_from_them(
+    annotation: Any, given: bytes, seen: str
+) -> None:
+    """A number is a text to pydantic where a decimal is to be exact, and nowhere else."""
+    assert await takes(annotation).invoke(b'{"x":%s}' % given) == seen
+
+
+LOOKALIKES: list[tuple[Any, bytes, str]] = [
+    (Level, b"true", 'field "x": expected 1 or 2, got true'),
+    (Literal[1, 2], b"true", 'field "x": expected 1 or 2, got true'),
+    (Literal[0, "a"] | None, b"false", 'field "x": expected 0 or "a", got false'),
+    (Literal[True], b"1", 'field "x": expected true, got 1'),
+    (dict[str, Level], b'{"a":true}', 'field "x.a": expected 1 or 2, got true'),
+    (list[tuple[int, Literal[1]]], b"[[1,1],[1,true]]", 'field "x.1.1": expected 1, got true'),
+]
+
+
+@pytest.mark.parametrize(("annotation", "given", "problem"), LOOKALIKES)
+async def test_b26_a_bool_is_no_choice_of_numbers_and_a_number_none_of_bools(
+    annotation: Any, given: bytes, problem: str
+) -> None:
+    """To Python `True == 1`; JSON has no such rule (design 4.1)."""
+    with pytest.raises(ToolFailure) as caught:
+        await takes(annotation).invoke(b'{"x":%s}' % given)
+    assert str(caught.value) == f'INVALID_INPUT: tool "take": {problem}'
+
+
+@pytest.mark.parametrize(
+    ("annotation", "given", "seen"),
+    [
+        (Level, b"1.0", "<Level.LOW: 1>"),
+        (Literal[1] | bool, b"true", "1"),
+        (Literal[1] | Decimal, b"9" * 5_000, f"Decimal('{'9' * 5_000}')"),
+        (Literal[1, True], b"true", "True"),
+    ],
+)
+async def test_what_the_schema_admits_is_no_lookalike(annotation: Any, given: bytes, seen: str) -> None:
+    assert await takes(annotation).invoke(b'{"x":%s}' % given) == seen
+
+
+@pytest.mark.parametrize("annotation", [First | Second, Annotated[First | Second, Field(discriminator="kind")]])
+async def test_members_of_an_enumeration_are_named_by_their_values(annotation: Any) -> None:
+    assert await takes(annotation).invoke(b'{"x":{"kind":"a"}}') == "First(kind=<Kind.A: 'a'>)"
+    for given, problem in [
+        (b'{"kind":"z"}', 'field "x.kind": expected "a" or "b", got "z"'),
+    ]:
+        with pytest.raises(ToolFailure) as caught:
+            await takes(annotation).invoke(b'{"x":%s}' % given)
+        assert str(caught.value) == f'INVALID_INPUT: tool "take": {problem}'
+
+
+@pytest.mark.parametrize("annotation", [Iterable[int], Iterator[int] | None, Annotated[Iterable[int], Field()]])
+async def test_what_is_only_iterable_is_checked_before_the_handler_runs(annotation: Any) -> None:
+    tool = takes(annotation)
+    assert await tool.invoke(b'{"x":[1,2]}') == "[1, 2]"
+    with pytest.raises(ToolFailure) as caught:
+        await tool.invoke(b'{"x":[1,"2"]}')
+    assert str(caught.value) == 'INVALID_INPUT: tool "take": field "x.1": expected integer, got string'

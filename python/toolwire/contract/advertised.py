@@ -7,7 +7,19 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["DECIMAL", "admits_anything", "branches", "choices", "resolved", "step", "words"]
+__all__ = [
+    "DECIMAL",
+    "admits_anything",
+    "branches",
+    "choices",
+    "choices_of",
+    "leaves",
+    "resolved",
+    "says_nothing",
+    "step",
+    "steps",
+    "words",
+]
 
 DECIMAL = "x-decimal"
 """Marks the nodes of decimal parameters in a document that is kept beside the advertised one."""
@@ -43,17 +55,61 @@ def branches(root: Any, node: Any, depth: int = 0) -> list[dict[str, Any]]:
 def step(root: Any, node: Any, name: str | int) -> Any:
     """What the schema says of a member or an element; `{}` where it says nothing."""
     for branch in branches(root, node):
-        if isinstance(name, int):
-            first = branch.get("prefixItems", ())
-            if name < len(first):
-                return first[name]
-            if "items" in branch:
-                return branch["items"]
-        elif name in branch.get("properties", {}):
-            return branch["properties"][name]
-        elif isinstance(branch.get("additionalProperties"), dict):
-            return branch["additionalProperties"]
+        found = _inside(branch, name)
+        if found is not None:
+            return found
     return {}
+
+
+def steps(root: Any, nodes: list[Any], value: Any, name: str | int) -> list[Any]:
+    """What every alternative that `value` may be says of a member or an element of it."""
+    found: list[Any] = []
+    for node in nodes:
+        alternatives = branches(root, node)
+        meant = [branch for branch in alternatives if not _is_other(root, branch, value)]
+        for branch in meant or alternatives:
+            inner = _inside(branch, name)
+            if inner is not None and inner not in found:
+                found.append(inner)
+    return found
+
+
+def _inside(branch: dict[str, Any], name: str | int) -> Any:
+    if isinstance(name, int):
+        first = branch.get("prefixItems", ())
+        return first[name] if name < len(first) else branch.get("items")
+    if name in branch.get("properties", {}):
+        return branch["properties"][name]
+    more = branch.get("additionalProperties")
+    return more if isinstance(more, dict) else None
+
+
+def _is_other(root: Any, branch: dict[str, Any], value: Any) -> bool:
+    """A member that names the alternative names another one."""
+    if not isinstance(value, dict):
+        return False
+    texts = {name: given for name, given in value.items() if type(given) is str}
+    for name, node in branch.get("properties", {}).items():
+        allowed = choices_of(resolved(root, node)) if name in texts else None
+        if allowed is not None and texts[name] not in allowed:
+            return True
+    return False
+
+
+def leaves(root: Any, node: Any, depth: int = 0) -> list[dict[str, Any]]:
+    """The alternatives of a node that are none of others; a decimal is one."""
+    node = resolved(root, node)
+    if not isinstance(node, dict) or depth > _FOLLOWED:
+        return []
+    inner = [branch for keyword in ("anyOf", "oneOf", "allOf") for branch in node.get(keyword, ())]
+    if DECIMAL in node or not inner:
+        return [node]
+    return [leaf for branch in inner for leaf in leaves(root, branch, depth + 1)]
+
+
+def says_nothing(leaf: dict[str, Any]) -> bool:
+    """Anything may stand at the place of such a node."""
+    return not leaf.keys() & _SAYING
 
 
 def words(root: Any, node: Any) -> list[str]:
@@ -68,15 +124,17 @@ def words(root: Any, node: Any) -> list[str]:
 
 def choices(root: Any, node: Any) -> list[Any]:
     """The values that `enum` and `const` allow, of all alternatives."""
-    found: list[Any] = []
-    for branch in branches(root, node):
-        found += branch.get("enum", [branch["const"]] if "const" in branch else [])
+    return [choice for branch in branches(root, node) for choice in choices_of(branch) or ()]
+
+
+def choices_of(node: dict[str, Any]) -> list[Any] | None:
+    """The values that a node itself allows; `None` where it does not say."""
+    found: list[Any] | None = node.get("enum", [node["const"]] if "const" in node else None)
     return found
 
 
 def _kinds_of_choices(branch: dict[str, Any]) -> list[str]:
-    values = branch.get("enum", [branch["const"]] if "const" in branch else [])
-    return [_KINDS[type(value)] for value in values if type(value) in _KINDS]
+    return [_KINDS[type(value)] for value in choices_of(branch) or () if type(value) in _KINDS]
 
 
 _KINDS = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array", dict: "object"}
@@ -86,7 +144,7 @@ def admits_anything(node: Any) -> bool:
     """Whether any value may stand somewhere in what a schema describes."""
     if not isinstance(node, dict):
         return node is True
-    if not node.keys() & _SAYING:
+    if says_nothing(node):
         return True
     if node.get("type") == "array" and "items" not in node and "prefixItems" not in node:
         return True

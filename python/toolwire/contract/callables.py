@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import inspect
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+
+from pydantic import BaseModel
 
 from toolwire.errors import SchemaError, quoted
 
-__all__ = ["bound_names", "docstring_of", "hints_of", "innermost", "own_names", "sdk_context"]
+__all__ = ["bound_names", "docstring_of", "eager", "hints_of", "innermost", "own_names", "sdk_context"]
 
 
 def innermost(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -21,10 +24,18 @@ def innermost(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def docstring_of(function: Callable[..., Any]) -> str:
-    """The docstring of a callable: of an object that is called, its `__call__`'s before its class's."""
+    """The docstring of a callable: of an object that is called, its `__call__`'s before its class's.
+
+    What Python makes up for a class, or what it has from a base, is nobody's word on this one.
+    """
     own = innermost(function)
-    called = None if inspect.isroutine(own) or inspect.isclass(own) else type(own).__call__.__doc__
-    return inspect.cleandoc(called) if called else inspect.getdoc(own) or ""
+    if inspect.isroutine(own):
+        return inspect.getdoc(own) or ""
+    kind = own if inspect.isclass(own) else type(own)
+    called = None if inspect.isclass(own) else kind.__call__.__doc__
+    text = called or own.__doc__ or ""
+    made_up = text.startswith(f"{kind.__name__}(") and (dataclasses.is_dataclass(kind) or issubclass(kind, tuple))
+    return "" if made_up else inspect.cleandoc(text)
 
 
 def bound_names(function: Callable[..., Any]) -> set[str]:
@@ -40,7 +51,7 @@ def _called(function: Callable[..., Any]) -> Any:
     """The function that runs in the end: behind partials, of a class its construction, of an object its `__call__`."""
     target: Any = innermost(function)
     if inspect.isclass(target):
-        target = target.__init__
+        target = target.__new__ if target.__init__ is object.__init__ else target.__init__
     elif not inspect.isroutine(target):
         target = type(target).__call__
     return inspect.unwrap(target)
@@ -60,12 +71,36 @@ def own_names(function: Callable[..., Any]) -> set[str]:
 
 def hints_of(tool: str, function: Callable[..., Any]) -> dict[str, Any]:
     """The annotations of a callable, evaluated; of a class those of its construction. Raises SchemaError."""
+    own = innermost(function)
+    if inspect.isclass(own) and issubclass(own, BaseModel):
+        return _fields_of(own)
     target = _called(function)
     try:
         return get_type_hints(target, include_extras=True)
     except Exception as error:
         place, cause = _unresolved(target, error)
         raise SchemaError(f"toolwire: tool {quoted(tool)}: {place} cannot be resolved: {cause}") from error
+
+
+def _fields_of(model: type[BaseModel]) -> dict[str, Any]:
+    """The annotations of a model's construction, under the names that it takes; a field says all of itself."""
+    hints: dict[str, Any] = {}
+    for name, field in model.model_fields.items():
+        taken = field.validation_alias if isinstance(field.validation_alias, str) else field.alias
+        hints[name] = hints[taken or name] = Annotated[field.annotation, field]
+    return hints
+
+
+def eager(annotation: Any) -> Any:
+    """The annotation with a list for what is only iterable: pydantic would check that as late as it is iterated."""
+    origin, arguments = get_origin(annotation) or annotation, get_args(annotation)
+    if origin in (Iterable, Iterator, Generator):
+        return types.GenericAlias(list, arguments[:1]) if arguments else list
+    if origin is Annotated:
+        return Annotated[(eager(arguments[0]), *arguments[1:])]
+    if origin in (Union, types.UnionType):
+        return Union[tuple(map(eager, arguments))]  # noqa: UP007 - made of a list, which `|` cannot take
+    return annotation
 
 
 def _unresolved(target: Any, error: Exception) -> tuple[str, Exception]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,7 +11,7 @@ from toolwire.contract.advertised import choices, step, words
 from toolwire.contract.numbers import Spelled, spelled
 from toolwire.errors import quoted
 
-__all__ = ["complaint", "kind_of", "literal", "place_of"]
+__all__ = ["complaint", "kind_of", "literal", "named", "one_of", "place_of"]
 
 _CLIP = 100
 """Characters of a refused value that a text quotes."""
@@ -73,7 +74,9 @@ def complaint(fault: Any, path: tuple[str | int, ...], root: Any, arguments: byt
     """The text for one fault of pydantic's."""
     kind, value = fault["type"], fault["input"]
     if path and path[-1] == "[key]":
-        return f"{place_of(path[:-1])}its name: {_sentence(fault)}, got {literal(value)}"
+        sentence = _sentence(fault)
+        sentence = named(sentence) if kind in ("literal_error", "enum") else sentence
+        return f"{place_of(path[:-1])}its name: {sentence}, got {literal(value)}"
     field = place_of(path)
     match kind:
         case "missing" | "missing_argument" | "missing_keyword_only_argument":
@@ -83,8 +86,8 @@ def complaint(fault: Any, path: tuple[str | int, ...], root: Any, arguments: byt
         case "union_tag_not_found":
             return f"{place_of((*path, _tag(fault)))}required"
         case "union_tag_invalid":
-            allowed = fault["ctx"]["expected_tags"].replace("'", '"').replace(", ", " or ")
-            return f"{place_of((*path, _tag(fault)))}expected {allowed}, got {literal(fault['ctx']['tag'])}"
+            tags = named(fault["ctx"]["expected_tags"]).replace(", ", " or ")
+            return f"{place_of((*path, _tag(fault)))}expected {tags}, got {literal(fault['ctx']['tag'])}"
     node = root
     for name in path:
         node = step(root, node, name)
@@ -98,8 +101,7 @@ def complaint(fault: Any, path: tuple[str | int, ...], root: Any, arguments: byt
         return f"{field}expected {' or '.join(expected)}, got {got}"
     allowed = choices(root, node) if kind in ("literal_error", "enum") else []
     if allowed:
-        listed = " or ".join(literal(choice) for choice in allowed[:_CHOICES])
-        return f"{field}expected {listed}{' or others' if len(allowed) > _CHOICES else ''}, got {literal(value)}"
+        return f"{field}expected {one_of(allowed)}, got {literal(value)}"
     if kind in ("value_error", "assertion_error"):
         # A validator's own sentence says what it wants.
         return f"{field}{_sentence(fault)}"
@@ -109,6 +111,20 @@ def complaint(fault: Any, path: tuple[str | int, ...], root: Any, arguments: byt
         count = len(value) if kind in ("too_short", "too_long") and isinstance(value, list | dict) else None
         return f"{field}expected {_BOUNDS[kind].format(**context)}, got {shown if count is None else count}"
     return f"{field}{_sentence(fault)}, got {shown}"
+
+
+def one_of(allowed: Sequence[Any]) -> str:
+    """Choices as a text lists them."""
+    listed = " or ".join(literal(choice) for choice in allowed[:_CHOICES])
+    return f"{listed}{' or others' if len(allowed) > _CHOICES else ''}"
+
+
+def named(expected: str) -> str:
+    """Pydantic's list of constants as JSON has them: `<Kind.A: 'a'>` is what an enumeration's member looks like."""
+    return _MEMBER.sub(r"\1", expected).replace("'", '"')
+
+
+_MEMBER = re.compile(r"<[\w.]+: ('[^']*'|[^'>]*)>")
 
 
 def _tag(fault: Any) -> str:

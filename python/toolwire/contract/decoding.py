@@ -6,7 +6,6 @@ of its steps are places of the document and which are its own names for alternat
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -15,8 +14,9 @@ from pydantic import ValidationError
 
 from toolwire import _core
 from toolwire.contract.advertised import step, words
-from toolwire.contract.complaints import complaint, kind_of, literal, place_of
-from toolwire.contract.numbers import Spelled, beyond_floats
+from toolwire.contract.complaints import complaint, kind_of, literal, named, one_of, place_of
+from toolwire.contract.lookalikes import lookalike
+from toolwire.contract.numbers import beyond_floats, decoded
 from toolwire.contract.signature import Signature, StrayMember
 
 __all__ = ["decode"]
@@ -35,10 +35,13 @@ def decode(signature: Signature, arguments: bytes) -> dict[str, Any] | str:
         return f"unknown {place_of((str(stray),))}not in the schema"
     else:
         lost = beyond_floats(signature.marked, arguments) if signature.may_hold_infinity(arguments) else None
-        return values if lost is None else f"{place_of(lost[0])}expected a finite number, got number {lost[1]}"
+        if lost is not None:
+            return f"{place_of(lost[0])}expected a finite number, got number {lost[1]}"
+        other = lookalike(signature.marked, arguments) if signature.has_lookalikes else None
+        return values if other is None else f"{place_of(other[0])}expected {one_of(other[1])}, got {literal(other[2])}"
     if faults[0]["type"] == "json_invalid":
         return _unreadable(arguments, faults[0]["ctx"]["error"])
-    members = _members_of(arguments)
+    members = decoded(arguments)
     nulls = {name for name, value in members.items() if value is None and signature.has_default(name)}
     nulls &= {str(fault["loc"][0]) for fault in faults if fault["loc"]}
     if nulls:
@@ -48,14 +51,6 @@ def decode(signature: Signature, arguments: bytes) -> dict[str, Any] | str:
     order = _Order(members)
     found = sorted((_placed(fault, members) for fault in faults), key=lambda fault: order.of(fault.path))
     return _Explained(signature.marked, members, arguments).text(found, 0)
-
-
-def _members_of(arguments: bytes) -> Any:
-    try:
-        return json.loads(arguments)
-    except ValueError:
-        # A decimal of more digits than Python makes an integer of.
-        return json.loads(arguments, parse_int=Spelled)
 
 
 def _unreadable(arguments: bytes, problem: str) -> str:
@@ -206,7 +201,7 @@ class _Explained:
         if not meant:
             names = [name for name in map(_other_name, fitting) if name is not None]
             if len({name.path for name in names}) == 1:
-                allowed = " or ".join(str(name.raw["ctx"]["expected"]).replace("'", '"') for name in names)
+                allowed = " or ".join(named(str(name.raw["ctx"]["expected"])) for name in names)
                 return f"{place_of(names[0].path)}expected {allowed}, got {literal(names[0].raw['input'])}"
             meant = fitting
         texts = list(dict.fromkeys(self.text(faults, index) for faults in meant))

@@ -77,6 +77,7 @@ def raw_tool(
     promised = None
     if output_schema is not None:
         promised = _promise(name, output_schema.raw if isinstance(output_schema, Schema) else output_schema)
+    description = description or ""
     _check_texts(name, description)
     settings = applied(policies, Settings())
     definition = LocalDefinition(name, description, parsed.raw, promised, annotations=settings.annotations)

@@ -11,9 +11,9 @@ import math
 import re
 from typing import Any
 
-from toolwire.contract.advertised import DECIMAL, branches, step
+from toolwire.contract.advertised import DECIMAL, choices_of, leaves, says_nothing, steps
 
-__all__ = ["Spelled", "beyond_floats", "maybe_beyond_floats", "quoted_decimals", "spelled"]
+__all__ = ["Spelled", "beyond_floats", "decoded", "maybe_beyond_floats", "quoted_decimals", "spelled"]
 
 # The digit stands before the choice: so the engine runs over everything else at once, five times as fast.
 _MAYBE_BEYOND = re.compile(rb"[0-9](?:[eE]\+?[0-9]{3}|[0-9]{308})")
@@ -30,6 +30,15 @@ def spelled(arguments: bytes) -> Any:
     return json.loads(arguments, parse_float=Spelled, parse_int=Spelled)
 
 
+def decoded(arguments: bytes) -> Any:
+    """The arguments decoded."""
+    try:
+        return json.loads(arguments)
+    except ValueError:
+        # A decimal of more digits than Python makes an integer of.
+        return json.loads(arguments, parse_int=Spelled)
+
+
 def maybe_beyond_floats(arguments: bytes) -> bool:
     """A number, or a string, that looks like a number beyond Python's floats stands in the arguments."""
     return _MAYBE_BEYOND.search(arguments) is not None
@@ -38,37 +47,63 @@ def maybe_beyond_floats(arguments: bytes) -> bool:
 def beyond_floats(root: Any, arguments: bytes) -> tuple[list[str | int], str] | None:
     """The place and the spelling of the first number that a float would make infinite; none at a decimal's place."""
 
-    def look(value: Any, node: Any, path: list[str | int]) -> tuple[list[str | int], str] | None:
+    def look(value: Any, nodes: list[Any], path: list[str | int]) -> tuple[list[str | int], str] | None:
         if type(value) is Spelled:
             # An integer is exact however long it is.
-            whole = value.removeprefix("-").isdigit()
-            lost = not whole and math.isinf(float(value)) and not _is_decimal(root, node)
+            lost = not _is_whole(value) and math.isinf(float(value)) and not _is_decimal(root, nodes, value)
             return (path, value) if lost else None
         below = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
         for name, inner in below:
-            found = look(inner, step(root, node, name), [*path, name])
+            found = look(inner, steps(root, nodes, value, name), [*path, name])
             if found is not None:
                 return found
         return None
 
-    return look(spelled(arguments), root, [])
+    return look(spelled(arguments), [root], [])
 
 
 def quoted_decimals(root: Any, arguments: bytes) -> bytes:
     """The arguments with each number at a decimal's place as a string, which pydantic reads exactly."""
 
-    def write(value: Any, node: Any) -> str:
+    def write(value: Any, nodes: list[Any]) -> str:
         if type(value) is Spelled:
-            return f'"{value}"' if _is_decimal(root, node) else value
+            return f'"{value}"' if _is_decimal(root, nodes, value) else value
         if isinstance(value, dict):
-            members = (f"{json.dumps(name)}:{write(inner, step(root, node, name))}" for name, inner in value.items())
+            members = (
+                f"{json.dumps(name)}:{write(inner, steps(root, nodes, value, name))}" for name, inner in value.items()
+            )
             return "{" + ",".join(members) + "}"
         if isinstance(value, list):
-            return "[" + ",".join(write(inner, step(root, node, index)) for index, inner in enumerate(value)) + "]"
+            inner = (write(inner, steps(root, nodes, value, index)) for index, inner in enumerate(value))
+            return "[" + ",".join(inner) + "]"
         return json.dumps(value)
 
-    return write(spelled(arguments), root).encode()
+    return write(spelled(arguments), [root]).encode()
 
 
-def _is_decimal(root: Any, node: Any) -> bool:
-    return any(DECIMAL in branch for branch in branches(root, node))
+_LONGEST_CHOICE = 32
+"""Characters of a number that may be one of the choices of an enumeration: a person writes shorter ones."""
+
+
+def _is_whole(number: str) -> bool:
+    return number.removeprefix("-").isdigit()
+
+
+def _is_decimal(root: Any, nodes: list[Any], number: str) -> bool:
+    """A decimal is what a number is read as there, whichever alternative it stands in."""
+    return bool(nodes) and all(_reads_decimal(leaves(root, node), number) for node in nodes)
+
+
+def _reads_decimal(found: list[dict[str, Any]], number: str) -> bool:
+    return any(DECIMAL in leaf for leaf in found) and not any(_is_rival(leaf, number) for leaf in found)
+
+
+def _is_rival(leaf: dict[str, Any], number: str) -> bool:
+    """It would take the quoted number for a text, or has a better claim to the number itself."""
+    if DECIMAL in leaf:
+        return False
+    allowed = choices_of(leaf)
+    if allowed is not None:
+        return len(number) <= _LONGEST_CHOICE and json.loads(number) in allowed
+    kind = leaf.get("type")
+    return kind == "string" or says_nothing(leaf) or (kind == "integer" and _is_whole(number))

@@ -21,8 +21,9 @@ from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import PydanticUndefined
 
 from toolwire.contract.advertised import DECIMAL, admits_anything, resolved
-from toolwire.contract.callables import bound_names, docstring_of, hints_of, own_names, sdk_context
+from toolwire.contract.callables import bound_names, docstring_of, eager, hints_of, own_names, sdk_context
 from toolwire.contract.docstrings import parameter_descriptions
+from toolwire.contract.lookalikes import has_lookalikes
 from toolwire.contract.numbers import maybe_beyond_floats, quoted_decimals
 from toolwire.errors import SchemaError, quoted
 
@@ -101,6 +102,7 @@ class Signature:
         except (PydanticUserError, TypeError, ValueError, RecursionError) as error:
             raise SchemaError(f"toolwire: tool {quoted(tool)}: {self._culprit(fields, error)}") from error
         self.has_decimals = generator.has_decimals
+        self.has_lookalikes = has_lookalikes(document)
         numbers = b'"number"' in schema_text({"$defs": document.get("$defs", {})})
         self.may_lose_numbers = numbers or self._takes_more() or admits_anything(document)
         """A float may stand where nothing refuses infinity: in a model of the user's, or where anything may stand."""
@@ -160,14 +162,14 @@ class Signature:
             elif kind := sdk_context(annotation):
                 self.context_parameter, self.context_kind = name, kind
             else:
-                field = self._field(name, annotation, parameter.default, described.get(name))
+                field = self._field(name, eager(annotation), parameter.default, described)
                 member = self._members[-1]
                 if member in self._members[:-1]:
                     raise SchemaError(f"toolwire: tool {quoted(tool)}: two fields with the JSON name {quoted(member)}")
                 yield f"p{len(self.names)}", field
                 self.names.append(name)
 
-    def _field(self, name: str, annotation: Any, default: Any, described: str | None) -> tuple[Any, FieldInfo]:
+    def _field(self, name: str, annotation: Any, default: Any, described: dict[str, str]) -> tuple[Any, FieldInfo]:
         """A parameter's field. pydantic merges what `Annotated` says with what is said here."""
         if isinstance(default, FieldInfo):
             annotation, default = Annotated[annotation, default], inspect.Parameter.empty
@@ -176,11 +178,13 @@ class Signature:
         alias = next((part.validation_alias for part in reversed(own) if part.validation_alias is not None), None)
         if alias is None:
             options["alias"] = alias = name
-        if described is not None and not any(part.description for part in own):
-            options["description"] = described
         first = alias.choices[0] if isinstance(alias, AliasChoices) else alias
         self._members.append(first if isinstance(first, str) else name)
-        if default is not inspect.Parameter.empty:
+        told = described.get(name) or described.get(self._members[-1])
+        if told and not any(part.description for part in own):
+            options["description"] = told
+        of_model = any(part.annotation is not None and not part.is_required() for part in own)
+        if default is not inspect.Parameter.empty and not of_model:
             options["default"] = default
         if "default" in options or any(
             part.default is not PydanticUndefined or part.default_factory is not None for part in own
