@@ -6,6 +6,7 @@ from typing import Any
 
 import anyio
 import anyio.to_thread
+import httpx2
 import mcp
 import pytest
 from mcp.server.lowlevel import Server
@@ -179,3 +180,30 @@ async def test_a_member_of_meta_that_is_the_protocol_s_is_refused(meta: dict[str
 async def test_what_is_no_json_is_refused_as_meta() -> None:
     with pytest.raises(TypeError), toolwire.call_options(meta={"x": sys}):
         raise AssertionError("not reached")
+
+
+GIVEN = {
+    "Mcp-Tenant": "acme",
+    "traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+    "baggage": "a=b",
+    "Accept-Encoding": "identity",
+    "User-Agent": "me",
+}
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_what_the_connection_was_given_stands_on_every_request(engine: str, era: str) -> None:
+    """Also under names that one request would carry by itself; what is the protocol's stays the protocol's."""
+    mine = {**GIVEN, "Mcp-Method": "mine", "Mcp-Protocol-Version": "1999-01-01"}
+    async with peer(era=era) as served:
+        client = httpx2.AsyncClient(headers=mine)
+        options: dict[str, Any] = {"headers": mine} if engine == "fast" else {"http_client": client}
+        async with client, toolwire.connect(served.url, **options) as connection:
+            tool = await echo_of(connection)
+            await tool.invoke("{}")
+            with toolwire.call_options(headers={"baggage": "c=d"}):
+                await tool.invoke("{}")
+        first, second = served.requests("tools/call")
+        assert {name: first.header(name) for name in GIVEN} == GIVEN
+        assert first.header("mcp-protocol-version") == era
+        assert second.header("baggage") == "c=d"

@@ -1,4 +1,4 @@
-"""What an express request carries in its head: learned from the SDK's own requests, and from nothing else.
+"""What an express request carries in its head: learned from the SDK's own requests, and what the connection was given.
 
 Headers of one request only are never learned: what mirrors its body, what belongs to its bytes, a caller's own for it.
 """
@@ -35,10 +35,22 @@ _OF_ONE_REQUEST: Final = frozenset(
 )
 
 
+_OF_THE_PROTOCOL: Final = ("mcp-method", "mcp-name", "mcp-param-", SESSION, VERSION)
+
+
+def _is_the_callers(name: str) -> bool:
+    """A header that one request would carry by itself, and that a caller may set for all of them."""
+    if name in ("traceparent", "tracestate", "baggage", "accept-encoding"):
+        return True
+    return name.startswith("mcp-") and not name.startswith(_OF_THE_PROTOCOL)
+
+
 class Learned:
     """The head of the next express request."""
 
-    def __init__(self) -> None:
+    def __init__(self, given: Mapping[str, str] | None = None) -> None:
+        self._given = {name.lower(): value for name, value in (given or {}).items() if _is_the_callers(name.lower())}
+        """Of the headers that the connection was given, those that are never learned: nobody else's stand there."""
         self.session: str | None = None
         """The session id that the server gave out last."""
         self.version: str | None = None
@@ -84,7 +96,8 @@ class Learned:
         """All of them, for an engine that adds nothing. The dictionary is the caller's."""
         base = self._base
         if base is None:
-            base = self._base = {**(self._others or {}), **self.of_the_protocol(), "accept-encoding": ENCODINGS}
+            others = {**(self._others or {}), "accept-encoding": ENCODINGS, **self._given}
+            base = self._base = {**others, **self.of_the_protocol()}
         return base.copy()
 
     def of_the_protocol(self) -> dict[str, str]:

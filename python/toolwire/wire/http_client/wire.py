@@ -74,7 +74,7 @@ class HttpWire:
         self._auth = auth
         self._headers = dict(headers or {})
         self._read_timeout = read_timeout
-        self._learned = Learned()
+        self._learned = Learned(self._headers)
         self._mirrors = Mirrors()
         self._stack = AsyncExitStack()
         self._entered = self._closed = False
