@@ -84,3 +84,9 @@ def test_applying_a_policy_leaves_the_settings_that_it_was_given() -> None:
     settings = Settings(timeout=1)
     applied([timeout(2), origin("x")], settings)
     assert settings == Settings(timeout=1)
+
+
+@pytest.mark.parametrize("mistake", [timeout, [timeout(1)], "timeout"])
+def test_what_is_no_policy_is_refused_in_words(mistake: object) -> None:
+    with pytest.raises(TypeError, match=r"^a policy is wanted, such as timeout\(5\), not "):
+        applied([mistake], IMPORTED)  # type: ignore[list-item]  # that is the mistake

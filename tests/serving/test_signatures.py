@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import pytest
 from mcp.server.context import ServerRequestContext
 from mcp.server.mcpserver import Context
-from pydantic import AliasChoices, BaseModel, Field
+from pydantic import AliasChoices, AliasPath, BaseModel, Field
 
 import toolwire
 from toolwire import SchemaError, Tool, ToolFailure
@@ -103,6 +103,28 @@ async def test_typed_extra_members_are_checked_and_advertised() -> None:
     assert await scores.invoke(b'{"a":1}') == "{'a': 1}"
     with pytest.raises(ToolFailure, match='field "a": expected integer, got string'):
         await scores.invoke(b'{"a":"1"}')
+
+
+async def test_every_spelling_of_an_aliased_parameter_is_that_parameter() -> None:
+    @toolwire.tool
+    async def find(x: Annotated[int, Field(validation_alias=AliasChoices("p", "q"))] = 3) -> str:
+        return str(x)
+
+    assert await find.invoke(b'{"q":1}') == "1"
+    assert await find.invoke(b'{"q":null}') == "3"
+    for name in ("p", "q"):
+        with pytest.raises(ToolFailure) as caught:
+            await find.call({name: "1"})
+        assert str(caught.value) == f'INVALID_INPUT: tool "find": field "{name}": expected integer, got string'
+
+
+def test_an_alias_that_is_a_path_fails_loudly() -> None:
+    def deep(x: Annotated[int, Field(validation_alias=AliasPath("a", "b"))]) -> str:
+        return str(x)
+
+    with pytest.raises(SchemaError) as caught:
+        toolwire.tool(deep)
+    assert str(caught.value) == ('toolwire: tool "deep": parameter "x": its alias is a path, which no schema can name')
 
 
 def test_two_parameters_with_one_json_name_fail_loudly() -> None:

@@ -43,6 +43,20 @@ _BOUNDS = {
     "decimal_parsing": "a decimal number",
 }
 
+_WANTED = {
+    fault: [word]
+    for word, faults in {
+        "integer": ("int_type", "int_parsing", "int_from_float"),
+        "number": ("float_type", "float_parsing"),
+        "boolean": ("bool_type", "bool_parsing"),
+        "string": ("string_type", "bytes_type", "date_type", "datetime_type", "time_type", "uuid_type"),
+        "array": ("list_type", "tuple_type", "set_type", "frozen_set_type"),
+        "object": ("dict_type", "model_type", "dataclass_type"),
+    }.items()
+    for fault in faults
+}
+"""The word for what pydantic wants, by its fault."""
+
 _ITEMS = {"object": "members", "string": "characters"}
 
 
@@ -94,7 +108,8 @@ def complaint(fault: Any, path: tuple[str | int, ...], root: Any, arguments: byt
     number = _number_at(arguments, path)
     if number is not None and isinstance(value, str):
         value = float(number)  # a decimal, which was quoted on its way to pydantic
-    expected, got = words(root, node), kind_of(value)
+    # A name that the schema does not show, such as a second alias: pydantic says what it wants there.
+    expected, got = words(root, node) or _WANTED.get(kind, []), kind_of(value)
     if expected and not _fits(value, expected):
         if got == "number" and "integer" in expected:
             got = f"number {number or literal(value)}"

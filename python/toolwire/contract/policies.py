@@ -78,10 +78,13 @@ class Policy:
 
 
 def applied(policies: Policy | Iterable[Policy | None] | None, settings: Settings) -> Settings:
-    """`settings` after one policy or several, in order; `None` is passed over."""
+    """`settings` after one policy or several, in order; `None` is passed over. Raises TypeError for what is none."""
     for policy in (policies,) if isinstance(policies, Policy) else policies or ():
-        if policy is not None:
-            settings = policy.change(settings)
+        if policy is None:
+            continue
+        if not isinstance(policy, Policy):
+            raise TypeError(f"a policy is wanted, such as timeout(5), not {policy!r}")
+        settings = policy.change(settings)
     return settings
 
 

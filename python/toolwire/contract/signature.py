@@ -14,7 +14,7 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, PydanticUserError, create_model
+from pydantic import BaseModel, ConfigDict, Field, PydanticUserError, create_model
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema
@@ -162,7 +162,10 @@ class Signature:
             elif kind := sdk_context(annotation):
                 self.context_parameter, self.context_kind = name, kind
             else:
-                field = self._field(name, eager(annotation), parameter.default, described)
+                try:
+                    field = self._field(name, eager(annotation), parameter.default, described)
+                except SchemaError as error:
+                    raise SchemaError(f"toolwire: tool {quoted(tool)}: {error}") from None
                 member = self._members[-1]
                 if member in self._members[:-1]:
                     raise SchemaError(f"toolwire: tool {quoted(tool)}: two fields with the JSON name {quoted(member)}")
@@ -178,8 +181,11 @@ class Signature:
         alias = next((part.validation_alias for part in reversed(own) if part.validation_alias is not None), None)
         if alias is None:
             options["alias"] = alias = name
-        first = alias.choices[0] if isinstance(alias, AliasChoices) else alias
-        self._members.append(first if isinstance(first, str) else name)
+        names = [alias] if isinstance(alias, str) else getattr(alias, "choices", ())
+        spellings = [found for found in names if isinstance(found, str)]
+        if not spellings:
+            raise SchemaError(f"parameter {quoted(name)}: its alias is a path, which no schema can name")
+        self._members.append(spellings[0])
         told = described.get(name) or described.get(self._members[-1])
         if told and not any(part.description for part in own):
             options["description"] = told
@@ -189,7 +195,7 @@ class Signature:
         if "default" in options or any(
             part.default is not PydanticUndefined or part.default_factory is not None for part in own
         ):
-            self._defaulted.add(self._members[-1])
+            self._defaulted.update(spellings)
         return annotation, Field(**options)
 
     def _culprit(self, fields: dict[str, Any], error: Exception) -> str:
