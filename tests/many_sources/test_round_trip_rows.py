@@ -238,3 +238,26 @@ async def test_prompts_are_listed_over_pages_and_a_repeated_cursor_ends_them() -
     with anyio.fail_after(PATIENCE), RawServer({"prompts/list": pages}) as server:
         async with toolwire.connect(server.argv) as connection:
             assert [prompt.name for prompt in await toolwire.prompts(connection)] == ["a", "b"]
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_halves_of_surrogate_pairs_cost_nothing_and_are_never_served(era: str) -> None:
+    """Fault A18 for results: a reader would refuse the whole message, after a side effect."""
+    link = rb'{"type":"resource_link","uri":"http://e.invalid/\ud800","name":"n\udc00"}'
+    inline = rb'{"type":"resource","resource":{"uri":"n://\ud800","text":"r\ud83d"}}'
+    core = rb'{"toolwire/content":{"citations":[{"source":{"kind":"reference","value":"c\ud800"}}]}}'
+    odd = rb'{"type":"text","text":"m","_meta":{"a":{"b":1,"b":"\ud800"}}}'
+    cited = rb'{"type":"text","text":"q","_meta":%s}' % core
+    content = rb'[{"type":"text","text":"x\ud800y \ud83d\ude00"},%s,%s,%s,%s]' % (link, inline, odd, cited)
+    body = rb'{"content":%s,"structuredContent":{"s":"\ud800"}}' % content
+    async with discovered(entry("t"), calls=result(body, verbatim=True), era=era) as (_, remote):
+        output = await remote[0].call(b"{}")
+        assert output.raw == body
+        texts = [part.text for part in output.parts if isinstance(part, TextPart)]
+        assert texts == ["x\ufffdy \U0001f600", "r\ufffd", "m", "q"]
+        async with registered(*remote, era=era) as (_, tools):
+            served = await tools[0].call(b"{}")
+    assert b"\\ud800" not in served.raw
+    assert b"\\udc00" not in served.raw
+    assert served.structured == rb'{"s":"\ufffd"}'
+    assert len(served.parts) == 5

@@ -9,6 +9,7 @@ from toolwire import _core
 from toolwire.bridge.discovered_output import DiscoveredOutput
 from toolwire.contract.content_out import chunks_of
 from toolwire.contract.content_values import check_exact
+from toolwire.contract.halves import without_halves
 from toolwire.contract.output import ToolOutput
 from toolwire.contract.remote_output import RemoteOutput
 from toolwire.errors import ContentError, ToolwireError
@@ -21,20 +22,24 @@ def encode_parts(output: ToolOutput) -> tuple[bytes, bytes | None]:
     structured = output.structured
     if structured is not None:
         try:
-            # What came from a server goes on as it came; what is written here is I-JSON.
-            (_core.check_output if isinstance(output, RemoteOutput) else check_exact)(structured)
+            # What came from a server goes on as it came, but for halves of surrogate pairs; what is ours is I-JSON.
+            if isinstance(output, RemoteOutput):
+                structured = without_halves(structured)
+                _core.check_output(structured)
+            else:
+                check_exact(structured)
         except _core.JsonError as error:
             problem = f"details must be one valid RFC 7493 JSON document: {error.args[0]}"
             raise ToolwireError(f"mcp: invalid Tool output: toolwire: invalid tool output: {problem}") from None
     if isinstance(output, RemoteOutput) and not isinstance(output, DiscoveredOutput):
         # An imported tool's result has not been through the codec: its blocks go on as they came.
-        return output.result.content or b"[]", structured
+        return without_halves(output.result.content or b"[]"), structured
     chunks = [b"["]
     for index, part in enumerate(output.parts):
         if index:
             chunks.append(b",")
         try:
-            chunks += chunks_of(part)
+            chunks += [without_halves(chunk) if b"\\u" in chunk else chunk for chunk in chunks_of(part)]
         except ContentError as error:
             raise type(error)(f"mcp: tool output content[{index}]: {error}") from error
         except UnicodeEncodeError:

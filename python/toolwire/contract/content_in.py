@@ -12,6 +12,7 @@ from typing import Any
 
 from toolwire import _core
 from toolwire.contract.content_values import check_citation, check_mime, check_uri, citation_of
+from toolwire.contract.halves import without_halves
 from toolwire.contract.parts import MediaPart, Part, TextPart, media_of
 from toolwire.errors import ContentError, EmptyEmbeddedResourceError
 
@@ -218,7 +219,8 @@ def _string(members: Mapping[str, bytes], name: str) -> str | None:
     value = members.get(name, b"")
     if value[:1] != b'"':
         return None
-    text: str = json.loads(value)
+    # Half of a surrogate pair is U+FFFD to Python, as it is everywhere; the block's bytes are kept beside it.
+    text: str = json.loads(without_halves(value))
     return text
 
 

@@ -9,7 +9,6 @@ from urllib.parse import quote as percent
 from toolwire import _core
 from toolwire.contract.content_in import CONTENT, CORE, CORE_BEFORE
 from toolwire.contract.content_values import (
-    check_exact,
     check_kind,
     check_metadata,
     check_mime,
@@ -185,7 +184,7 @@ def _kept_resource(envelope: Mapping[str, bytes]) -> dict[str, bytes]:
 
 def _decoded(raw: bytes) -> dict[str, bytes]:
     try:
-        check_exact(raw)
+        _core.check_output(raw)
         found: dict[str, bytes] = dict(_core.members(raw))
     except ValueError as error:
         raise ContentError(f"mcp: decode content metadata: {error.args[0]}") from None
