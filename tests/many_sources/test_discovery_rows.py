@@ -555,3 +555,19 @@ async def test_another_loop_discovers_and_calls_at_the_home_of_the_connection() 
         assert said == ["ok", "hello"]
         assert await tool.invoke() == "ok"
         assert len(server.requests("tools/call")) == 2
+
+
+@pytest.mark.parametrize("wrong", [None, "read_only", True])
+async def test_an_effect_that_is_none_is_refused(wrong: Any) -> None:
+    """A replay contract is never a guess."""
+    with pytest.raises(TypeError, match=r"^effect has to give an Effect at once, and gave "):
+        async with discovered(entry("t"), effect=lambda *_: wrong):
+            raise AssertionError("nothing was discovered")
+
+
+@pytest.mark.parametrize("wrong", ["text", [("a", 1)], 5])
+async def test_request_meta_that_is_no_mapping_sends_nothing(wrong: Any) -> None:
+    async with discovered(entry("t"), request_meta=lambda _: wrong) as (server, tools):
+        with pytest.raises(TypeError, match=r"^request_meta has to give a mapping at once, and gave "):
+            await tools[0].call(b"{}")
+        assert server.requests("tools/call") == []

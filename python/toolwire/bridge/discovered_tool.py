@@ -120,6 +120,8 @@ class DiscoveredCaller:
     def _meta(self, invocation: Invocation) -> dict[str, Any]:
         """The host's `_meta` for one call; what the protocol reserves is never the host's."""
         given = None if self._request_meta is None else self._request_meta(invocation)
+        if given is not None and not isinstance(given, Mapping):
+            raise TypeError(f"request_meta has to give a mapping at once, and gave {type(given).__name__}")
         return {
             name: value
             for name, value in (given or {}).items()

@@ -197,6 +197,8 @@ class _Discovery:
         effect, concurrency = Effect.UNKNOWN, None
         if self._effect is not None:
             effect = self._effect(source.name, remote, _annotations(entry))
+            if not isinstance(effect, Effect):
+                raise TypeError(f"effect has to give an Effect at once, and gave {type(effect).__name__}")
         if self._concurrency is not None:
             concurrency = partial(_isolated, self._concurrency, source.name, remote, _annotations(entry))
         caller = DiscoveredCaller(
