@@ -21,6 +21,7 @@ __all__ = [
     "running_asyncio_loop",
     "running_loop",
     "running_task",
+    "soon_in",
 ]
 
 held_up: ContextVar[tuple[object, ...]] = ContextVar("toolwire.held_up", default=())
@@ -71,6 +72,11 @@ def call_in(loop: object, call: Callable[[], object]) -> None:
     if loop_here() is loop:
         call()
         return
+    soon_in(loop, call)
+
+
+def soon_in(loop: object, call: Callable[[], object]) -> None:
+    """Call in a loop soon: from any thread, and from a signal's handler."""
     native: Any = loop
     soon = native.call_soon_threadsafe if isinstance(loop, asyncio.AbstractEventLoop) else native.run_sync_soon
     with suppress(RuntimeError):

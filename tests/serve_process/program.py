@@ -125,6 +125,14 @@ def block() -> str:
 
 
 @toolwire.tool
+async def block_the_loop() -> str:
+    """Block the event loop itself, as a call that should have been awaited does."""
+    tell("blocking the loop")
+    time.sleep(600)  # noqa: ASYNC251 - the mistake that is tried here
+    return "never"
+
+
+@toolwire.tool
 async def slow_goodbye() -> str:
     """Clean up with an await when cancelled, and tell whether the lifespan's state was still there."""
     request = toolwire.current_request()
@@ -165,7 +173,9 @@ async def lifespan(_: object) -> AsyncIterator[list[str]]:
 
 def make() -> Server[list[str]] | MCPServer:
     server = Server("program", lifespan=lifespan) if KIND == "lowlevel" else MCPServer("program", lifespan=lifespan)
-    toolwire.add_tools(server, echo, size, repeat, noisy, wait, open_gate, stubborn, block, slow_goodbye, facts)
+    toolwire.add_tools(
+        server, echo, size, repeat, noisy, wait, open_gate, stubborn, block, block_the_loop, slow_goodbye, facts
+    )
     return server
 
 

@@ -128,6 +128,16 @@ def test_sigterm_ends_the_process_although_a_handler_blocks_a_thread(backend: st
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
+def test_sigterm_ends_the_process_although_a_handler_blocks_the_event_loop(backend: str) -> None:
+    with Peer(argv(backend=backend)) as peer:
+        peer.open()
+        peer.send(peer.tool("block_the_loop", 1))
+        peer.told("blocking the loop")
+        peer.terminate()
+        assert peer.wait(THREE_SECONDS * 3) in ENDED
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
 def test_sigterm_ends_the_process_although_a_handler_swallows_every_cancellation(backend: str) -> None:
     with Peer(argv(backend=backend)) as peer:
         peer.open()

@@ -1,11 +1,12 @@
 """Serving: an SDK server over this process's standard input and output, or inside it, on a wire of ours."""
 
+import _thread
 import os
 import signal
-import sys
 import threading
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from typing import Any
 
 import anyio
@@ -16,7 +17,7 @@ from mcp.server.mcpserver import MCPServer
 
 from toolwire import _sdk
 from toolwire.bridge.exporting import exported_on
-from toolwire.loops import on_asyncio
+from toolwire.loops import loop_here, on_asyncio, soon_in
 from toolwire.wire.channel import HeldChannel
 from toolwire.wire.claim import claimed_stdio
 from toolwire.wire.client import ClientWire
@@ -103,15 +104,12 @@ async def run_descriptors(server: AnyServer, source: int, sink: int) -> None:
     """Do what `run_stdio` does, over descriptors that are claimed already."""
     lowlevel = _sdk.lowlevel_of(server)
     failed: list[Exception] = []
-    async with anyio.create_task_group() as tasks:
-        if threading.current_thread() is threading.main_thread() and sys.platform != "win32":
-            await tasks.start(_on_sigterm, tasks.cancel_scope)
+    with anyio.CancelScope() as scope, _cancelled_by_sigterm(scope):
         try:
             async with _on_descriptors(server, source, sink) as (read, write):
                 await lowlevel.run(read, write, _options(lowlevel))
-        except Exception as error:  # noqa: BLE001 - raised below, out of the group
+        except Exception as error:  # noqa: BLE001 - raised below, out of the groups that our own tasks put around it
             failed.append(error)
-        tasks.cancel_scope.cancel()
     if failed:
         raise _alone(failed[0])
 
@@ -123,16 +121,30 @@ def _alone(error: Exception) -> Exception:
     return error
 
 
-async def _on_sigterm(
-    scope: anyio.CancelScope, *, task_status: anyio.abc.TaskStatus[None] = anyio.TASK_STATUS_IGNORED
-) -> None:
-    with anyio.open_signal_receiver(signal.SIGTERM) as signals:
-        task_status.started()
-        async for _ in signals:
-            last = threading.Timer(_EXIT_AFTER, os._exit, [128 + signal.SIGTERM])
-            last.daemon = True
-            last.start()
-            scope.cancel()
+@contextmanager
+def _cancelled_by_sigterm(scope: anyio.CancelScope) -> Iterator[None]:
+    """Cancel a scope at SIGTERM, and end the process some time later, whatever still runs in it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    loop = loop_here()
+
+    def terminate(*_: object) -> None:
+        # The interpreter calls this where it stands, in a handler that never lets the loop turn as well: the loop's own
+        # way to hear of a signal would wait for that handler. A Timer takes locks, which whoever stands there may hold.
+        _thread.start_new_thread(_exit_late, ())
+        soon_in(loop, scope.cancel)
+
+    before = signal.signal(signal.SIGTERM, terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL if before is None else before)
+
+
+def _exit_late() -> None:
+    time.sleep(_EXIT_AFTER)
+    os._exit(128 + signal.SIGTERM)
 
 
 @asynccontextmanager
