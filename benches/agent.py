@@ -153,7 +153,7 @@ async def _middleware(*, quick: bool) -> Row:
 
     tool = Tool.raw("echo", "", None, handler)
     call = ToolCall("c", "echo", b"{}")
-    chain = partial(dispatch, tools={"echo": tool}, middleware=(_pass,) * 3, strict=False, approved=False)
+    chain = partial(dispatch, tools={"echo": tool}, middleware=(_pass,) * 3, strict=False)
 
     async def wrapped() -> None:
         for _ in range(count):

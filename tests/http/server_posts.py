@@ -13,7 +13,7 @@ import anyio
 
 import toolwire
 from tests.serving.raw_client import DISCOVER, ENVELOPE, HANDSHAKE, INITIALIZE, INITIALIZED, MODERN, call_line
-from toolwire.wire.served_http import HttpLane
+from toolwire.wire.http_server.lane import HttpLane
 
 PATIENCE = 30.0
 SESSION = "{session}"

@@ -16,7 +16,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
 import toolwire
-from toolwire.wire.asgi import AsgiTransport
+from toolwire.wire.http_client.asgi import AsgiTransport
 
 # The SDK's transport leaves its stream of events to the garbage collector, of which trio complains.
 pytestmark = pytest.mark.filterwarnings("ignore:Async generator 'http(x|core)2:ResourceWarning")

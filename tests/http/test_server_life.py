@@ -19,7 +19,8 @@ from tests.http.server_parity import MODES
 from tests.http.server_posts import HANDSHAKE, MODERN, PATIENCE, SESSION, Ask, Reply, Site, call, opened, post
 from tests.serving.raw_client import ERAS
 from toolwire import _sdk
-from toolwire.wire import served_http, served_http_call
+from toolwire.wire.http_server import call as posted_call
+from toolwire.wire.http_server import lane as posted_lane
 
 LANES = pytest.mark.parametrize("express", [True, False], ids=["express", "sdk"])
 
@@ -246,7 +247,7 @@ async def test_a_session_does_not_rest_while_a_call_runs(express: bool) -> None:
 
 @pytest.mark.parametrize("era", ERAS)
 async def test_a_quiet_stream_shows_signs_of_life(era: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(served_http_call, "EVENT_PING", 0.001)
+    monkeypatch.setattr(posted_call, "EVENT_PING", 0.001)
     async with waiting(era, express=True, stateless_http=True) as (desk, _, reply, _, _):
         while reply.body.count(b": ping") < 3:
             await reply.told.wait()
@@ -258,9 +259,9 @@ async def test_a_quiet_stream_shows_signs_of_life(era: str, monkeypatch: pytest.
 @pytest.mark.parametrize("stateless", [True, False])
 async def test_a_stream_ends_when_its_server_is_to_end(stateless: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """As the SDK's does: a server waits for its streams. A session's call goes on until the app ends."""
-    monkeypatch.setattr(served_http_call, "SERVER_POLL", 0.001)
+    monkeypatch.setattr(posted_call, "SERVER_POLL", 0.001)
     async with waiting(HANDSHAKE, express=True, stateless_http=stateless) as (desk, site, reply, _, _):
-        monkeypatch.setattr(served_http_call, "server_ends", lambda: True)
+        monkeypatch.setattr(posted_call, "server_ends", lambda: True)
         if stateless:
             await desk.ended.wait()
             assert desk.seen[1:] in (["CancelledError"], ["Cancelled"])
@@ -285,7 +286,7 @@ async def test_at_the_bound_a_call_is_refused_and_may_come_again(
     era: str, bound: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with waiting(era, express=True, stateless_http=True, json_response=True) as (desk, site, _, _, _):
-        monkeypatch.setattr(served_http, bound, 1)
+        monkeypatch.setattr(posted_lane, bound, 1)
         refused = await site.ask(call(era, "wait", identifier=8))
         assert (refused.status, refused.header("retry-after")) == (503, "1")
         assert refused.answer["id"] == 8

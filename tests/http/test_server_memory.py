@@ -8,7 +8,7 @@ import pytest
 from tests.http.server_posts import HANDSHAKE, LIST_MODERN, MODERN, SESSION, Ask, call, opened, post, running
 from tests.serving.raw_client import call_line
 from tests.serving.shop import shop
-from toolwire.wire import served_http_known
+from toolwire.wire.http_server import known
 
 END = Ask(headers=(("host", "127.0.0.1:1"), ("mcp-session-id", SESSION)), method="DELETE")
 
@@ -33,7 +33,7 @@ async def test_a_session_that_has_ended_is_forgotten(as_json: bool) -> None:
 
 async def test_envelopes_are_remembered_within_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     """The one that was not used for longest goes; one that is too long is never remembered."""
-    monkeypatch.setattr(served_http_known, "POSTED_ENVELOPES", 3)
+    monkeypatch.setattr(known, "POSTED_ENVELOPES", 3)
     async with opened(shop, MODERN, json_response=True) as site:
 
         def named(body: bytes, client: bytes) -> bytes:

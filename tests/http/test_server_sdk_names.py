@@ -10,7 +10,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from tests.http.server_posts import HANDSHAKE, call, opened
 from tests.serving.shop import shop
 from toolwire import _sdk
-from toolwire.wire.served_http_head import Gate, read_head
+from toolwire.wire.http_server.head import Gate, read_head
 
 
 async def test_the_route_looks_its_app_up_when_a_request_comes() -> None:

@@ -7,8 +7,8 @@ from typing import Final
 
 import httpx2
 
-from toolwire.wire.asgi import AsgiTransport
-from toolwire.wire.lifespan import AsgiApp
+from toolwire.wire.http_client.asgi import AsgiTransport
+from toolwire.wire.http_client.lifespan import AsgiApp
 
 __all__ = ["APP_URL", "app_client"]
 

@@ -21,9 +21,9 @@ from toolwire.bridge.http import http_wire, is_url, shown_address
 from toolwire.bridge.owner import Overdue, Owner
 from toolwire.bridge.serving import in_process
 from toolwire.errors import ConnectError
-from toolwire.wire.asgi import is_app
 from toolwire.wire.client import ClientWire, command_of
 from toolwire.wire.client_shape import Wire
+from toolwire.wire.http_client.asgi import is_app
 from toolwire.wire.http_client.wire import HttpWire
 from toolwire.wire.limits import NOISE_QUOTED, STDERR_QUOTED, Limits
 

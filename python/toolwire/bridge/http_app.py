@@ -12,8 +12,8 @@ from mcp.server.mcpserver import MCPServer
 from toolwire import _sdk
 from toolwire.bridge.exporting import Exported, exported_on
 from toolwire.contract.current import serving
-from toolwire.wire.served_http import HttpLane
-from toolwire.wire.served_http_front import shorten
+from toolwire.wire.http_server.front import shorten
+from toolwire.wire.http_server.lane import HttpLane
 from toolwire.wire.server import current_wire
 
 __all__ = ["http_app"]

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolwire.wire.served_http import DECLINED, HttpLane, Scope
-from toolwire.wire.served_http_body import Receive, again
-from toolwire.wire.served_http_call import Send
+from toolwire.wire.http_server.body import Receive, again
+from toolwire.wire.http_server.call import Send
+from toolwire.wire.http_server.lane import DECLINED, HttpLane, Scope
 
 __all__ = ["shorten"]
 

@@ -23,6 +23,12 @@ from pydantic_core import to_json
 
 from toolwire import _core, _sdk
 from toolwire.loops import loop_here, on_asyncio
+from toolwire.wire.http_server.body import Message, again, read_body
+from toolwire.wire.http_server.call import PostedCall, Receive, Send, reply
+from toolwire.wire.http_server.head import Gate, Head, read_head, without_padding
+from toolwire.wire.http_server.kept import PostedRequest
+from toolwire.wire.http_server.known import HANDSHAKE, MODERN, Known
+from toolwire.wire.http_server.service import PostedService
 from toolwire.wire.kept import Kept
 from toolwire.wire.limits import (
     LEAVE_TIMEOUT,
@@ -30,12 +36,6 @@ from toolwire.wire.limits import (
     POSTED_BYTES,
     TELL_TIMEOUT,
 )
-from toolwire.wire.served_http_body import Message, again, read_body
-from toolwire.wire.served_http_call import PostedCall, Receive, Send, reply
-from toolwire.wire.served_http_head import Gate, Head, read_head, without_padding
-from toolwire.wire.served_http_kept import PostedRequest
-from toolwire.wire.served_http_known import HANDSHAKE, MODERN, Known
-from toolwire.wire.served_http_service import PostedService
 from toolwire.wire.served_sdk_lane import cancelled_key
 from toolwire.wire.server import current_wire
 

@@ -15,9 +15,9 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSI
 
 from toolwire import _sdk
 from toolwire._core import ServedCall
+from toolwire.wire.http_server.head import Head, read_head
 from toolwire.wire.kept import Kept
 from toolwire.wire.limits import POSTED_ENVELOPE_BYTES, POSTED_ENVELOPES
-from toolwire.wire.served_http_head import Head, read_head
 
 __all__ = ["HANDSHAKE", "MODERN", "Known"]
 

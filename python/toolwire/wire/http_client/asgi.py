@@ -20,7 +20,7 @@ import anyio.lowlevel
 import httpx2
 from anyio.streams.memory import MemoryObjectSendStream
 
-from toolwire.wire.lifespan import AsgiApp, Lifespan, Message, logger
+from toolwire.wire.http_client.lifespan import AsgiApp, Lifespan, Message, logger
 
 __all__ = ["AsgiTransport", "is_app"]
 

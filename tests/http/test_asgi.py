@@ -15,9 +15,9 @@ from mcp.server.mcpserver import MCPServer
 
 import toolwire
 from toolwire.errors import ConnectError
-from toolwire.wire import asgi
-from toolwire.wire.asgi import AsgiTransport, is_app
-from toolwire.wire.lifespan import AsgiApp, Message, Receive, Send
+from toolwire.wire.http_client import asgi
+from toolwire.wire.http_client.asgi import AsgiTransport, is_app
+from toolwire.wire.http_client.lifespan import AsgiApp, Message, Receive, Send
 
 PATIENCE = 20
 START = {"type": "http.response.start", "status": 200, "headers": [(b"x-a", b"1"), (b"x-a", b"2")]}
