@@ -28,7 +28,7 @@ from mcp.shared.dispatcher import CallOptions
 from mcp.shared.inbound import validate_mcp_param_headers, x_mcp_header_map
 from mcp.shared.message import SessionMessage
 from mcp_types import methods
-from opentelemetry.trace import ProxyTracerProvider, get_tracer_provider
+from opentelemetry import trace
 
 __all__ = [
     "accepted_forms",
@@ -157,7 +157,10 @@ def shielded(task: asyncio.Task[Any]) -> bool:
 
 def tracing() -> bool:
     """A real tracer provider is set, so that the SDK's spans go somewhere."""
-    return not isinstance(get_tracer_provider(), ProxyTracerProvider)
+    # What `get_tracer_provider` gives, without its look at the environment at each call: the SDK has asked it at its
+    # import, and its own tracer looks here too.
+    provider = trace._TRACER_PROVIDER
+    return provider is not None and not isinstance(provider, trace.ProxyTracerProvider)
 
 
 # The server's side of streamable HTTP

@@ -10,12 +10,14 @@ from contextvars import ContextVar
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 
 __all__ = [
     "call_in",
     "goes_on",
     "held_up",
     "loop_here",
+    "next_turn",
     "no_loop_runs",
     "on_asyncio",
     "running_asyncio_loop",
@@ -42,7 +44,15 @@ def running_asyncio_loop() -> asyncio.AbstractEventLoop | None:
 
 def running_task() -> asyncio.Task[object] | None:
     """The asyncio task that runs; `None` under trio."""
-    return asyncio.current_task() if running_asyncio_loop() is not None else None
+    try:
+        return asyncio.current_task()
+    except RuntimeError:
+        return None
+
+
+async def next_turn() -> None:
+    """Goes on when everything else that is ready has run."""
+    await (asyncio.sleep(0) if running_asyncio_loop() is not None else anyio.lowlevel.checkpoint())
 
 
 def on_asyncio() -> bool:

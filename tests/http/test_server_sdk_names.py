@@ -6,6 +6,7 @@ import anyio
 import pytest
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
+from opentelemetry.trace import ProxyTracerProvider, get_tracer_provider
 
 from tests.http.server_posts import HANDSHAKE, call, opened
 from tests.serving.shop import shop
@@ -97,3 +98,8 @@ async def test_what_was_judged_is_remembered_within_a_bound() -> None:
         assert head is not None
         assert await judge.admits(head)
     assert len(judge._judged) == 256
+
+
+def test_a_tracer_provider_is_seen_as_the_documented_way_sees_it() -> None:
+    """`opentelemetry.trace._TRACER_PROVIDER`: the SDK's own tracer looks there (`serving/traced.py` sets one)."""
+    assert _sdk.tracing() is not isinstance(get_tracer_provider(), ProxyTracerProvider)

@@ -22,7 +22,7 @@ from pydantic_core import to_json
 
 from toolwire._core import ServedCall
 from toolwire._sdk import server_ends, shielded
-from toolwire.loops import running_task
+from toolwire.loops import next_turn, running_task
 from toolwire.wire.limits import EVENT_PING, SERVER_POLL, SHIELD_POLL
 from toolwire.wire.served_calls import Answered, Tool
 
@@ -184,6 +184,9 @@ class PostedCall:
         """Run it, and answer with one JSON body."""
         if self.session is None:
             await self._run()
+            # A turn later, so that of many clients all are served first and then all are answered: what they have in
+            # common stays in the cache, and a process that reads many of the answers is woken once.
+            await next_turn()
         else:
             self._over = anyio.Event()
             self._lane.start(self._run)

@@ -86,8 +86,8 @@ class Gate:
         self._rules: object = None
         """The settings by which they were judged: they are the user's, who may change them at any time."""
 
-    async def admits(self, head: Head) -> bool:
-        """The SDK would let the request in."""
+    def remembered(self, head: Head) -> bool | None:
+        """Whether the SDK would let the request in, if its like has been judged by the settings that there are."""
         settings = self._settings
         if settings is not None:
             rules = (
@@ -98,16 +98,23 @@ class Gate:
             if rules != self._rules:
                 self._judged.clear()
                 self._rules = rules
-        get = head.found.get
-        key = (get(b"accept"), get(b"content-type"), get(b"host"), get(b"origin"))
-        admitted = self._judged.get(key)
+        return self._judged.get(_what_is_judged(head))
+
+    async def admits(self, head: Head) -> bool:
+        """The SDK would let the request in."""
+        admitted = self.remembered(head)
         if admitted is None:
             admitted = self._admits_form(head) and await self._judge(head) is None
             if len(self._judged) < JUDGED:
-                self._judged[key] = admitted
+                self._judged[_what_is_judged(head)] = admitted
         return admitted
 
     def _admits_form(self, head: Head) -> bool:
         takes_json, takes_events = _sdk.accepted_forms(head)
         is_json = head.found.get(b"content-type", b"").partition(b";")[0] == b"application/json"
         return is_json and takes_json and (takes_events or self._as_json)
+
+
+def _what_is_judged(head: Head) -> tuple[bytes | None, ...]:
+    get = head.found.get
+    return get(b"accept"), get(b"content-type"), get(b"host"), get(b"origin")

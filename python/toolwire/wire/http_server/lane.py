@@ -187,7 +187,7 @@ class HttpLane:
             if session is None:
                 return None
         tool = service.find(call.name)
-        if tool is None or not await self._gate.admits(head):
+        if tool is None or not (self._gate.remembered(head) or await self._gate.admits(head)):
             return None
         if stamp is not None and not service.mirrored(call.name, MODERN[version], call.arguments, scope["headers"]):
             return None
