@@ -20,7 +20,6 @@ __all__ = [
     "next_turn",
     "no_loop_runs",
     "on_asyncio",
-    "running_asyncio_loop",
     "running_loop",
     "running_task",
     "soon_in",
@@ -31,15 +30,7 @@ held_up: ContextVar[tuple[object, ...]] = ContextVar("toolwire.held_up", default
 
 
 running_loop = asyncio._get_running_loop  # noqa: SLF001 - public for who implements a loop
-"""The asyncio loop that runs in this thread, or `None`: one call into C, for what is asked at every call."""
-
-
-def running_asyncio_loop() -> asyncio.AbstractEventLoop | None:
-    """The asyncio loop that runs in this thread; `None` under trio, and where no loop runs."""
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:
-        return None
+"""The asyncio loop that runs in this thread; `None` under trio, and where no loop runs. One call into C."""
 
 
 def running_task() -> asyncio.Task[object] | None:
@@ -52,17 +43,17 @@ def running_task() -> asyncio.Task[object] | None:
 
 async def next_turn() -> None:
     """Goes on when everything else that is ready has run."""
-    await (asyncio.sleep(0) if running_asyncio_loop() is not None else anyio.lowlevel.checkpoint())
+    await (asyncio.sleep(0) if running_loop() is not None else anyio.lowlevel.checkpoint())
 
 
 def on_asyncio() -> bool:
     """The caller runs on asyncio. From a coroutine, anything else is trio."""
-    return running_asyncio_loop() is not None
+    return running_loop() is not None
 
 
 def no_loop_runs() -> bool:
     """Neither asyncio nor trio runs in this thread: a loop may be started."""
-    if running_asyncio_loop() is not None:
+    if running_loop() is not None:
         return False
     # Only a program that uses trio has it loaded.
     trio = sys.modules.get("trio")
@@ -71,7 +62,7 @@ def no_loop_runs() -> bool:
 
 def loop_here() -> object:
     """What tells the loop of this thread from any other: asyncio's loop or the token of trio's run; `None` without."""
-    loop = running_asyncio_loop()
+    loop = running_loop()
     if loop is not None or no_loop_runs():
         return loop
     return sys.modules["trio"].lowlevel.current_trio_token()

@@ -17,7 +17,7 @@ import anyio.lowlevel
 import anyio.to_thread
 
 from toolwire.errors import RemoteCallError
-from toolwire.loops import held_up, loop_here, running_asyncio_loop, running_loop
+from toolwire.loops import held_up, loop_here, running_loop
 
 __all__ = ["Home"]
 
@@ -36,7 +36,7 @@ class Home:
     __slots__ = ("_token", "loop")
 
     def __init__(self) -> None:
-        self.loop = running_asyncio_loop()
+        self.loop = running_loop()
         self._token = None if self.loop is not None else anyio.lowlevel.current_token()
 
     def is_here(self) -> bool:
@@ -47,7 +47,7 @@ class Home:
 
     async def visit(self, job: Job[Result]) -> Result:
         """Runs `job` there, from another loop. Raises RemoteCallError when that loop has ended, or ends meanwhile."""
-        if self.loop is None or running_asyncio_loop() is None:
+        if self.loop is None or running_loop() is None:
             visitor = _Visitor()
             try:
                 return await anyio.to_thread.run_sync(partial(self.visit_sync, job, visitor), abandon_on_cancel=True)
@@ -69,7 +69,7 @@ class Home:
         if self.loop is None:
             return self._visit_trio(job)
         loop = self._alive()
-        if running_asyncio_loop() is loop:
+        if running_loop() is loop:
             raise RuntimeError(_INSIDE)
         future = self._sent(job, loop)
         if visitor is not None:

@@ -5,7 +5,8 @@ Only what pydantic writes has to be understood here: `$ref` into the document, u
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 __all__ = [
     "DECIMAL",
@@ -13,6 +14,7 @@ __all__ = [
     "branches",
     "choices",
     "choices_of",
+    "first_fault",
     "leaves",
     "resolved",
     "says_nothing",
@@ -72,6 +74,28 @@ def steps(root: Any, nodes: list[Any], value: Any, name: str | int) -> list[Any]
             if inner is not None and inner not in found:
                 found.append(inner)
     return found
+
+
+_Fault = TypeVar("_Fault")
+
+
+def first_fault(
+    root: Any, value: Any, judge: Callable[[Any, list[Any]], _Fault | None]
+) -> tuple[list[str | int], _Fault] | None:
+    """The place of the first value that `judge` finds fault with, and the fault. It hears the schema there."""
+
+    def look(value: Any, nodes: list[Any], path: list[str | int]) -> tuple[list[str | int], _Fault] | None:
+        fault = judge(value, nodes)
+        if fault is not None:
+            return path, fault
+        below = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+        for name, inner in below:
+            found = look(inner, steps(root, nodes, value, name), [*path, name])
+            if found is not None:
+                return found
+        return None
+
+    return look(value, [root], [])
 
 
 def _inside(branch: dict[str, Any], name: str | int) -> Any:

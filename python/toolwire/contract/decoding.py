@@ -38,7 +38,10 @@ def decode(signature: Signature, arguments: bytes) -> dict[str, Any] | str:
         if lost is not None:
             return f"{place_of(lost[0])}expected a finite number, got number {lost[1]}"
         other = lookalike(signature.marked, arguments) if signature.has_lookalikes else None
-        return values if other is None else f"{place_of(other[0])}expected {one_of(other[1])}, got {literal(other[2])}"
+        if other is None:
+            return values
+        path, (allowed, value) = other
+        return f"{place_of(path)}expected {one_of(allowed)}, got {literal(value)}"
     if faults[0]["type"] == "json_invalid":
         return _unreadable(arguments, faults[0]["ctx"]["error"])
     members = decoded(arguments)

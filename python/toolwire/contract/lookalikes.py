@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from toolwire.contract.advertised import choices_of, leaves, says_nothing, steps
+from toolwire.contract.advertised import choices_of, first_fault, leaves, says_nothing
 from toolwire.contract.numbers import decoded
 
 __all__ = ["has_lookalikes", "lookalike"]
@@ -22,23 +22,18 @@ def has_lookalikes(document: Any) -> bool:
     return isinstance(document, list) and any(map(has_lookalikes, document))
 
 
-def lookalike(root: Any, arguments: bytes) -> tuple[list[str | int], list[Any], Any] | None:
-    """The place, the choices and the value of the first one that was taken for another."""
+def lookalike(root: Any, arguments: bytes) -> tuple[list[str | int], tuple[list[Any], Any]] | None:
+    """The place of the first value that was taken for another; the choices there, and the value."""
 
-    def look(value: Any, nodes: list[Any], path: list[str | int]) -> tuple[list[str | int], list[Any], Any] | None:
-        if isinstance(value, bool | int | float):
-            found = [leaf for node in nodes for leaf in leaves(root, node)]
-            allowed = [choice for leaf in found for choice in choices_of(leaf) or ()]
-            wrong = value in allowed and not any(_admits(leaf, value) for leaf in found)
-            return (path, allowed, value) if wrong else None
-        below = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-        for name, inner in below:
-            found_below = look(inner, steps(root, nodes, value, name), [*path, name])
-            if found_below is not None:
-                return found_below
-        return None
+    def taken(value: Any, nodes: list[Any]) -> tuple[list[Any], Any] | None:
+        if not isinstance(value, bool | int | float):
+            return None
+        found = [leaf for node in nodes for leaf in leaves(root, node)]
+        allowed = [choice for leaf in found for choice in choices_of(leaf) or ()]
+        wrong = value in allowed and not any(_admits(leaf, value) for leaf in found)
+        return (allowed, value) if wrong else None
 
-    return look(decoded(arguments), [root], [])
+    return first_fault(root, decoded(arguments), taken)
 
 
 def _admits(leaf: dict[str, Any], value: Any) -> bool:

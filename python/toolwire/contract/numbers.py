@@ -11,7 +11,7 @@ import math
 import re
 from typing import Any
 
-from toolwire.contract.advertised import DECIMAL, choices_of, leaves, says_nothing, steps
+from toolwire.contract.advertised import DECIMAL, choices_of, first_fault, leaves, says_nothing, steps
 
 __all__ = ["Spelled", "beyond_floats", "decoded", "maybe_beyond_floats", "quoted_decimals", "spelled"]
 
@@ -47,19 +47,13 @@ def maybe_beyond_floats(arguments: bytes) -> bool:
 def beyond_floats(root: Any, arguments: bytes) -> tuple[list[str | int], str] | None:
     """The place and the spelling of the first number that a float would make infinite; none at a decimal's place."""
 
-    def look(value: Any, nodes: list[Any], path: list[str | int]) -> tuple[list[str | int], str] | None:
-        if type(value) is Spelled:
-            # An integer is exact however long it is.
-            lost = not _is_whole(value) and math.isinf(float(value)) and not _is_decimal(root, nodes, value)
-            return (path, value) if lost else None
-        below = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-        for name, inner in below:
-            found = look(inner, steps(root, nodes, value, name), [*path, name])
-            if found is not None:
-                return found
-        return None
+    def lost(value: Any, nodes: list[Any]) -> str | None:
+        # An integer is exact however long it is.
+        if type(value) is not Spelled or _is_whole(value) or not math.isinf(float(value)):
+            return None
+        return None if _is_decimal(root, nodes, value) else value
 
-    return look(spelled(arguments), [root], [])
+    return first_fault(root, spelled(arguments), lost)
 
 
 def quoted_decimals(root: Any, arguments: bytes) -> bytes:

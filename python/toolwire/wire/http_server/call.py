@@ -7,7 +7,7 @@ a session belongs to the session, and outlives the request that brought it.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, MutableMapping
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from contextvars import ContextVar
 from datetime import UTC, datetime
@@ -23,13 +23,12 @@ from pydantic_core import to_json
 from toolwire._core import ServedCall
 from toolwire._sdk import server_ends, shielded
 from toolwire.loops import next_turn, running_task
+from toolwire.wire.http_server.body import Message, Receive
 from toolwire.wire.limits import EVENT_PING, SERVER_POLL, SHIELD_POLL
 from toolwire.wire.served_calls import Answered, Tool
 
 __all__ = ["Lane", "PostedCall", "Receive", "Send", "reply"]
 
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
 CANCELLED: Final = to_json({"code": -32800, "message": "Request cancelled"})
